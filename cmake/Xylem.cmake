@@ -1,0 +1,100 @@
+# How a target of Xylem is made: compiler settings for all of them, and the helpers xylem_module, xylem_program and
+# xylem_test that the root CMakeLists.txt reads as a table. Sources are globbed with CONFIGURE_DEPENDS, which
+# makes ninja look again before each build: adding a file is all one has to do.
+include_guard()
+include(GNUInstallDirs)
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
+
+option(XYLEM_TESTS "Build the tests" ON)
+option(XYLEM_FUZZ "Build the libFuzzer harnesses (clang only)" OFF)
+option(XYLEM_LTO "Optimise across files at link time" OFF)
+set(XYLEM_SANITIZE "" CACHE STRING "Sanitizers for all targets, as -fsanitize= takes them")
+
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "Kind of build" FORCE)
+endif()
+set(CMAKE_CXX_FLAGS_DEBUG "-O1 -g -D_GLIBCXX_ASSERTIONS")
+set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O2 -g -DNDEBUG")
+set(CMAKE_INTERPROCEDURAL_OPTIMIZATION ${XYLEM_LTO})
+
+find_program(XYLEM_CCACHE ccache)
+if(XYLEM_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${XYLEM_CCACHE})
+endif()
+
+add_compile_options(-Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Wold-style-cast
+                    -Wnon-virtual-dtor -Werror)
+add_compile_definitions(XYLEM_VERSION="${PROJECT_VERSION}")
+
+if(XYLEM_SANITIZE)
+  add_compile_options(-fsanitize=${XYLEM_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=${XYLEM_SANITIZE})
+endif()
+if(XYLEM_FUZZ)
+  add_compile_options(-fsanitize=fuzzer-no-link)
+endif()
+
+# xylem_module(NAME [DEPENDS target...] [PRIVATE_DEPENDS target...])
+# The static library xylem_NAME from src/NAME/*.cc. Who uses it may include the headers of its DEPENDS, not those of its
+# PRIVATE_DEPENDS.
+function(xylem_module name)
+  cmake_parse_arguments(arg "" "" "DEPENDS;PRIVATE_DEPENDS" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${name}/*.cc)
+  if(NOT sources)
+    return()
+  endif()
+  add_library(xylem_${name} STATIC ${sources})
+  target_include_directories(xylem_${name} PUBLIC ${PROJECT_SOURCE_DIR}/include
+                                           PRIVATE ${PROJECT_SOURCE_DIR}/src)
+  foreach(depend ${arg_DEPENDS})
+    if(TARGET ${depend} OR NOT depend MATCHES "^xylem_")
+      target_link_libraries(xylem_${name} PUBLIC ${depend})
+    endif()
+  endforeach()
+  target_link_libraries(xylem_${name} PRIVATE ${arg_PRIVATE_DEPENDS})
+endfunction()
+
+# xylem_program(NAME SOURCES file... [DEPENDS target...])
+# The executable NAME, in the top of the build folder and installed.
+function(xylem_program name)
+  cmake_parse_arguments(arg "" "" "SOURCES;DEPENDS" ${ARGN})
+  list(GET arg_SOURCES 0 first)
+  if(NOT EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${first})
+    return()
+  endif()
+  add_executable(${name} ${arg_SOURCES})
+  target_link_libraries(${name} PRIVATE ${arg_DEPENDS})
+  install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_SBINDIR})
+endfunction()
+
+# xylem_test(NAME [LIBS target...] [TIMEOUT seconds] [ENVIRONMENT var=value...])
+# The test binary NAME_test from tests/NAME/*.cc with doctest's shared main, and the ctest test NAME. The sources
+# may include tests/support as "support/...", and the private headers of src as "core/...".
+function(xylem_test name)
+  cmake_parse_arguments(arg "" "TIMEOUT" "LIBS;ENVIRONMENT" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/${name}/*.cc)
+  if(NOT sources)
+    return()
+  endif()
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 120)
+  endif()
+  add_executable(${name}_test ${sources})
+  target_include_directories(${name}_test PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/tests)
+  target_link_libraries(${name}_test PRIVATE xylem_doctest_main ${arg_LIBS})
+  target_compile_definitions(${name}_test PRIVATE XYLEM_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  add_test(NAME ${name} COMMAND ${name}_test)
+  set_tests_properties(${name} PROPERTIES TIMEOUT ${arg_TIMEOUT} ENVIRONMENT "${arg_ENVIRONMENT}")
+endfunction()
+
+# xylem_subdirectory(DIR): the targets of a folder that brings its own CMakeLists.txt.
+function(xylem_subdirectory dir)
+  if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${dir}/CMakeLists.txt)
+    add_subdirectory(${dir})
+  endif()
+endfunction()
