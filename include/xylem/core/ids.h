@@ -1,0 +1,32 @@
+// The names of things: jobs by number, clients by number, tubes by name.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string_view>
+
+#include "xylem/core/limits.h"
+
+namespace xylem {
+
+// Ids rise from 1 and are never given twice; 0 names no job.
+using JobId = std::uint64_t;
+
+// Names a client of the engine while it is connected; numbers of ended clients are given again, the
+// lowest first, so that they can index an array. See Engine::connect().
+enum class ClientId : std::uint32_t {};
+
+constexpr std::uint32_t index_of(ClientId id) { return static_cast<std::uint32_t>(id); }
+
+// protocol.md, "Tube names": the bytes that a name may have, case-sensitive, never normalised.
+constexpr bool is_tube_name_char(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+         std::string_view("-+/;.$_()").find(c) != std::string_view::npos;
+}
+
+constexpr bool is_tube_name(std::string_view name) {
+  return !name.empty() && name.size() <= limits::kTubeNameBytes && name.front() != '-' &&
+         std::all_of(name.begin(), name.end(), is_tube_name_char);
+}
+
+}  // namespace xylem

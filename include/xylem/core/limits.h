@@ -1,0 +1,43 @@
+// Everything that can grow has its limit here, with the reason. Reaching one is a tested path.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+
+namespace xylem::limits {
+
+// The longest legal line: "pause-tube" + a 200-byte name + " 4294967295", with CRLF.
+inline constexpr std::size_t kLineBytes = 224;
+inline constexpr std::size_t kTubeNameBytes = 200;
+
+// max-job-size: beanstalkd's default, and the most that may be configured.
+inline constexpr std::uint32_t kDefaultJobBytes = 65'535;
+inline constexpr std::uint32_t kMostJobBytes = 1'073'741'824;
+
+// Bodies up to here stand in the job's own block; longer ones are counted buffers.
+inline constexpr std::uint32_t kInlineBodyBytes = 4'096;
+// A long body's buffer starts here and doubles with what arrives, never with what was promised.
+inline constexpr std::uint32_t kFirstBufferBytes = 65'536;
+
+// Jobs that one turn promotes, expires, hands out, kicks or walks before the sockets have their turn
+// again: about a third of a millisecond.
+inline constexpr std::uint32_t kSlice = 1'000;
+// Entries of a timer wheel that one call moves down a level before it leaves the rest for the next.
+inline constexpr std::uint32_t kSpread = 4'096;
+
+// Ready jobs of a priority below this count as urgent.
+inline constexpr std::uint32_t kUrgentBelow = 1'024;
+// A waiting client hears DEADLINE_SOON this long before a job of its own runs out of ttr.
+inline constexpr std::chrono::seconds kSafetyMargin{1};
+
+// A connection that owes this much output is not parsed until the peer has read; one reply more fits.
+inline constexpr std::size_t kOutBufferBytes = 1'048'576;
+// What a connection that is not parsed may have read ahead; then its socket is left unread.
+inline constexpr std::size_t kReadAheadBytes = 65'536;
+// Commands of one connection that one turn executes before the others have theirs.
+inline constexpr std::uint32_t kCommandsPerTurn = 1'000;
+// A stop waits this long for replies to leave.
+inline constexpr std::chrono::seconds kStopPatience{10};
+
+}  // namespace xylem::limits

@@ -1,0 +1,89 @@
+// Record: what must survive, as a value. Appending the records of a history to a log and applying them
+// to a fresh engine gives the state back, reserved jobs as ready. Views live until the next call of
+// the engine.
+//
+// Replies wait for records. Notes (is_note) are counters that may lag behind after a crash; no reply
+// waits for them (design: "What is written"). touch and a delay that ran out write nothing: whoever
+// applies records promotes by deadline.
+//
+// If you change this, also: core/apply.cc, and the codec and docs/disk-format.md once there is a log.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <variant>
+
+#include "xylem/core/buffer.h"
+#include "xylem/core/ids.h"
+#include "xylem/core/stats.h"
+#include "xylem/core/time.h"
+
+namespace xylem {
+
+// A whole job: a put, or a live job logged again.
+struct PutRecord {
+  JobId id = 0;
+  std::string_view tube;
+  JobState state = JobState::kReady;  // ready, delayed or buried
+  std::uint32_t pri = 0;
+  std::uint32_t delay = 0;
+  std::uint32_t ttr = 0;
+  Time created_at{};
+  Time deadline_at{};            // if delayed
+  std::uint64_t bury_order = 0;  // if buried
+  std::uint32_t reserves = 0;
+  std::uint32_t timeouts = 0;
+  std::uint32_t releases = 0;
+  std::uint32_t buries = 0;
+  std::uint32_t kicks = 0;
+  std::string_view body;
+  Buffer* buffer = nullptr;  // holds `body` and CRLF if it is a long one
+};
+struct DeleteRecord {
+  JobId id = 0;
+};
+// releases + 1; delayed until deadline_at if delay > 0, else ready.
+struct ReleaseRecord {
+  JobId id = 0;
+  std::uint32_t pri = 0;
+  std::uint32_t delay = 0;
+  Time deadline_at{};
+};
+// buries + 1, last in the order of burying.
+struct BuryRecord {
+  JobId id = 0;
+  std::uint32_t pri = 0;
+  std::uint64_t bury_order = 0;
+};
+// kicks + 1, ready.
+struct KickRecord {
+  JobId id = 0;
+};
+// reserve-job of a delayed or buried job: what is reserved comes back ready, so it has left its state.
+struct ReserveJobRecord {
+  JobId id = 0;
+  std::uint32_t reserves = 0;
+};
+struct PauseRecord {
+  std::string_view tube;
+  std::uint32_t delay = 0;  // 0 ends the pause
+  Time until{};
+};
+// Notes: the counter as it is now.
+struct ReserveNote {
+  JobId id = 0;
+  std::uint32_t reserves = 0;
+};
+struct TimeoutNote {
+  JobId id = 0;
+  std::uint32_t timeouts = 0;
+};
+
+using Record = std::variant<PutRecord, DeleteRecord, ReleaseRecord, BuryRecord, KickRecord,
+                            ReserveJobRecord, PauseRecord, ReserveNote, TimeoutNote>;
+
+constexpr bool is_note(const Record& record) {
+  return std::holds_alternative<ReserveNote>(record) || std::holds_alternative<TimeoutNote>(record);
+}
+
+}  // namespace xylem

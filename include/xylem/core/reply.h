@@ -1,0 +1,62 @@
+// Reply: who must hear what, as a value. The engine makes it, protocol/writer turns it into bytes.
+// Its views (and those of stats inside) live until the next call of the engine: write them out, or
+// take a share of `buffer`, before that.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "xylem/core/buffer.h"
+#include "xylem/core/ids.h"
+#include "xylem/core/stats.h"
+
+namespace xylem {
+
+// One per reply word, named like it. What a word carries:
+enum class ReplyWord : std::uint8_t {
+  kInserted,  // number: id
+  kBuriedId,  // number: id ("BURIED <id>": a put that had to be buried)
+  kJobTooBig,
+  kBadFormat,
+  kUnknownCommand,
+  kExpectedCrlf,
+  kDraining,
+  kOutOfMemory,
+  kInternalError,
+  kUsing,     // text: tube
+  kReserved,  // number: id, text: body, buffer
+  kFound,     // number: id, text: body, buffer
+  kTimedOut,
+  kDeadlineSoon,
+  kNotFound,
+  kDeleted,
+  kReleased,
+  kBuried,
+  kTouched,
+  kKickedCount,  // number: jobs ("KICKED <count>")
+  kKicked,
+  kWatching,  // number: tubes
+  kNotIgnored,
+  kPaused,
+  kOk,  // details: a statistic or a list
+};
+
+// Names, each followed by '\n', in the order of the list.
+struct TubeList {
+  std::string names;
+};
+
+using ReplyDetails = std::variant<std::monostate, EngineStats, JobStats, TubeStats, TubeList>;
+
+struct Reply {
+  ClientId client{};
+  ReplyWord word = ReplyWord::kOk;
+  std::uint64_t number = 0;
+  std::string_view text;
+  // Holds `text` and the CRLF behind it, if the body is a long one; else null.
+  Buffer* buffer = nullptr;
+};
+
+}  // namespace xylem
