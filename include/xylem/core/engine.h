@@ -1,0 +1,94 @@
+// Engine: the whole of a work queue, as a value that is told things and answers. It is told who, which
+// command and what time; it answers with replies (who must hear what) and records (what must survive).
+// It never reads a clock, opens a file or calls back, and the same history gives the same answers.
+//
+//     connect ----> execute ... execute ----> half_close? ----> disconnect
+//                       \         tick between them, whenever next_deadline() has come
+//                        +--> Output: replies, records
+//
+// Rules for the caller:
+//  - A client has one command at a time. execute() gives it exactly one reply, now or later (from
+//    another client's command, or a tick): until then the client may not execute again. Only a
+//    PutLine whose fate is not kTrailing has no reply: its PutBody or PutSkipped has.
+//  - Before execute(), if next_deadline() <= now: tick(). Times are rounded as core/time.h says.
+//  - An Output's views live until the next call; clear() it before.
+//  - What is left over of a tick, and long commands, are done by further ticks: next_deadline() is then
+//    not later than the last tick's time.
+//
+// Complexity: no command, and no tick, loops over all tubes or all clients. A tick promotes or expires
+// at most `budget` jobs, hands out at most `budget`, and does one slice of `budget` jobs of one long
+// command (kick, list-tubes, a closed client's jobs; design: "Bounded work").
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "xylem/core/command.h"
+#include "xylem/core/limits.h"
+#include "xylem/core/record.h"
+#include "xylem/core/reply.h"
+#include "xylem/core/time.h"
+
+namespace xylem {
+
+struct Output {
+  std::vector<Reply> replies;
+  std::vector<Record> records;  // only if Engine::Options::recording
+  ReplyDetails details;         // of the one reply, if any, whose word is kOk
+
+  void clear() {
+    replies.clear();
+    records.clear();
+    if (!std::holds_alternative<std::monostate>(details)) details = {};
+  }
+};
+
+class Engine {
+ public:
+  struct Options {
+    std::uint32_t budget = limits::kSlice;  // jobs a tick or a slice; at least 1
+    bool recording = false;                 // whether records are wanted
+  };
+
+  explicit Engine(Options options);
+  ~Engine();
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+
+  // A new client: uses and watches "default".
+  ClientId connect(Time now);
+  // The client is gone, whatever it was doing. Its id may be given again by the next connect().
+  // Its jobs become ready, in slices.
+  void disconnect(ClientId id, Time now, Output& out);
+  // The client will send no more: it never waits again. If it is waiting it hears TIMED_OUT.
+  void half_close(ClientId id, Time now, Output& out);
+
+  void execute(ClientId id, const Command& command, Time now, Output& out);
+
+  // Does what is due, in this order: expiries by (deadline, tube's number, id), matching of ready jobs
+  // and waiting clients, TIMED_OUT and DEADLINE_SOON, a slice of a long command.
+  void tick(Time now, Output& out);
+  // When tick() has something to do; may be early, is never late. kNever: nothing.
+  [[nodiscard]] Time next_deadline() const;
+
+  // Drain mode: put answers DRAINING.
+  void set_draining(bool draining);
+  [[nodiscard]] bool draining() const;
+
+  // Recovery: what a record of an earlier engine says, before any client connects. Then recovered().
+  // Records of unknown jobs are ignored.
+  void apply(const Record& record, Time now);
+  void recovered(Time now);
+
+  // For tests and shutdown: jobs in all states, and the clients connected now.
+  [[nodiscard]] EngineStats stats() const;
+  // Recomputes every invariant and CHECKs it. O(everything).
+  void check() const;
+
+ private:
+  class State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace xylem
