@@ -12,8 +12,8 @@
 //       +--------------------------> | discard | ------------------------------+
 //                                    +---------+
 //
-// A line ends with CRLF; a lone CR or LF is a character like any other (beanstalkd differs). Whatever a
-// line says, only `quit` ends the connection.
+// A line ends with CRLF; a lone CR or LF is a character like any other (beanstalkd differs).
+// Whatever a line says, only `quit` ends the connection.
 #pragma once
 
 #include <cstdint>
@@ -39,14 +39,14 @@ class Parser {
 
   explicit Parser(std::uint32_t most_job_bytes) : most_job_bytes_(most_job_bytes) {}
 
-  // Takes the first item off the front of `input`. Views in a command point into `input`'s bytes or,
-  // for a long body, into a buffer that the parser holds until the next call. On Incomplete, what is
-  // left in `input` (less than a line, or a part of a short body: at most kInlineBodyBytes + 1 bytes)
-  // must be passed again in front of the bytes that follow.
+  // Takes the first item off the front of `input`. Views in a command point into `input`'s bytes
+  // or, for a long body, into a buffer that the parser holds until the next call. On Incomplete,
+  // what is left in `input` (less than a line, or a part of a short body: at most kInlineBodyBytes
+  // + 1 bytes) must be passed again in front of the bytes that follow.
   Item next(std::string_view& input);
 
-  // While a long body is arriving: where its next bytes may be read to directly, never more than the
-  // body and its CRLF still lack; else empty. Valid until the next call.
+  // While a long body is arriving: where its next bytes may be read to directly, never more than
+  // the body and its CRLF still lack; else empty. Valid until the next call.
   std::span<char> body_space();
   // `bytes` were read to body_space(); then call next(), also with empty input.
   void body_arrived(std::size_t bytes);
@@ -55,19 +55,24 @@ class Parser {
   void set_most_job_bytes(std::uint32_t bytes) { most_job_bytes_ = bytes; }
 
  private:
-  enum class State : std::uint8_t { kLine, kBody, kSkip, kDiscard };
+  enum class State : std::uint8_t { kLine, kShortBody, kLongBody, kSkip, kDiscard };
 
-  Item parse_line(std::string_view line);
   Item next_line(std::string_view& input);
-  Item next_body(std::string_view& input);
+  Item next_short_body(std::string_view& input);
+  Item next_long_body(std::string_view& input);
   Item next_skipped(std::string_view& input);
   Item next_discarded(std::string_view& input);
 
+  void begin_put(PutLine& put);
+  Item end_put(std::string_view body_and_crlf);
+  [[nodiscard]] std::uint32_t lacking_bytes() const;
+  void make_room(std::uint32_t bytes);
+
   std::uint32_t most_job_bytes_;
   State state_ = State::kLine;
-  std::uint32_t body_bytes_ = 0;   // of the body that is awaited
-  std::uint64_t skip_bytes_ = 0;   // still to be skipped
-  BufferRef buffer_;               // a long body so far
+  std::uint32_t body_bytes_ = 0;  // of the body that is awaited
+  std::uint64_t skip_bytes_ = 0;  // still to be skipped
+  BufferRef buffer_;              // a long body so far; once handed out, until the next call
 };
 
 }  // namespace xylem

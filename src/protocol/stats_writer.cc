@@ -1,0 +1,170 @@
+// The YAML of statistics and lists (protocol.md, "Statistics"). The order, names and quotes are
+// beanstalkd 1.13's, since clients read these with anything from a YAML parser to a regular
+// expression; keys of our own stand behind them. Always flat, always "key: value".
+#include <algorithm>
+#include <concepts>
+#include <string>
+#include <variant>
+
+#include "xylem/check.h"
+#include "xylem/core/command.h"
+#include "xylem/protocol/writer.h"
+
+namespace xylem {
+namespace {
+
+class Yaml {
+ public:
+  void number(std::string_view key, std::integral auto value) { plain(key, std::to_string(value)); }
+  void quoted(std::string_view key, std::string_view text) {
+    begin(key).append("\"").append(text).append("\"\n");
+  }
+  void plain(std::string_view key, std::string_view text) { begin(key).append(text).append("\n"); }
+  // Seconds, with six digits behind the point.
+  void microseconds(std::string_view key, std::uint64_t count) {
+    const std::string fraction = std::to_string(1'000'000 + count % 1'000'000).substr(1);
+    plain(key, std::to_string(count / 1'000'000) + "." + fraction);
+  }
+  [[nodiscard]] const std::string& text() const { return text_; }
+
+ private:
+  std::string& begin(std::string_view key) { return text_.append(key).append(": "); }
+
+  std::string text_ = "---\n";
+};
+
+void add_job_counts(Yaml& yaml, const JobCounts& jobs) {
+  yaml.number("current-jobs-urgent", jobs.urgent);
+  yaml.number("current-jobs-ready", jobs.ready);
+  yaml.number("current-jobs-reserved", jobs.reserved);
+  yaml.number("current-jobs-delayed", jobs.delayed);
+  yaml.number("current-jobs-buried", jobs.buried);
+}
+
+void add_command_counts(Yaml& yaml, const CommandCounts& commands) {
+  yaml.number("cmd-put", commands.put);
+  yaml.number("cmd-peek", commands.peek);
+  yaml.number("cmd-peek-ready", commands.peek_ready);
+  yaml.number("cmd-peek-delayed", commands.peek_delayed);
+  yaml.number("cmd-peek-buried", commands.peek_buried);
+  yaml.number("cmd-reserve", commands.reserve);
+  yaml.number("cmd-reserve-with-timeout", commands.reserve_with_timeout);
+  yaml.number("cmd-delete", commands.delete_);
+  yaml.number("cmd-release", commands.release);
+  yaml.number("cmd-use", commands.use);
+  yaml.number("cmd-watch", commands.watch);
+  yaml.number("cmd-ignore", commands.ignore);
+  yaml.number("cmd-bury", commands.bury);
+  yaml.number("cmd-kick", commands.kick);
+  yaml.number("cmd-touch", commands.touch);
+  yaml.number("cmd-stats", commands.stats);
+  yaml.number("cmd-stats-job", commands.stats_job);
+  yaml.number("cmd-stats-tube", commands.stats_tube);
+  yaml.number("cmd-list-tubes", commands.list_tubes);
+  yaml.number("cmd-list-tube-used", commands.list_tube_used);
+  yaml.number("cmd-list-tubes-watched", commands.list_tubes_watched);
+  yaml.number("cmd-pause-tube", commands.pause_tube);
+}
+
+void add_engine(Yaml& yaml, const EngineStats& engine, const ProcessStats& process) {
+  add_job_counts(yaml, engine.jobs);
+  add_command_counts(yaml, engine.commands);
+  yaml.number("job-timeouts", engine.job_timeouts);
+  yaml.number("total-jobs", engine.total_jobs);
+  yaml.number("max-job-size", process.most_job_bytes);
+  yaml.number("current-tubes", engine.current_tubes);
+  yaml.number("current-connections", engine.current_connections);
+  yaml.number("current-producers", engine.current_producers);
+  yaml.number("current-workers", engine.current_workers);
+  yaml.number("current-waiting", engine.current_waiting);
+  yaml.number("total-connections", engine.total_connections);
+}
+
+void add_process(Yaml& yaml, const ProcessStats& process, bool draining) {
+  yaml.number("pid", process.pid);
+  yaml.quoted("version", process.version);
+  yaml.microseconds("rusage-utime", process.user_time_us);
+  yaml.microseconds("rusage-stime", process.system_time_us);
+  yaml.number("uptime", process.uptime_seconds);
+  yaml.number("binlog-oldest-index", process.binlog_oldest_index);
+  yaml.number("binlog-current-index", process.binlog_current_index);
+  yaml.number("binlog-records-migrated", process.binlog_records_migrated);
+  yaml.number("binlog-records-written", process.binlog_records_written);
+  yaml.number("binlog-max-size", process.binlog_max_bytes);
+  yaml.plain("draining", draining ? "true" : "false");
+  yaml.plain("id", process.id);
+  yaml.quoted("hostname", process.hostname);
+  yaml.quoted("os", process.os);
+  yaml.quoted("platform", process.platform);
+  yaml.number("max-connections", process.most_connections);
+  yaml.number("refused-connections", process.refused_connections);
+}
+
+void add_job(Yaml& yaml, const JobStats& job) {
+  yaml.number("id", job.id);
+  yaml.quoted("tube", job.tube);
+  yaml.plain("state", name_of(job.state));
+  yaml.number("pri", job.pri);
+  yaml.number("age", job.age);
+  yaml.number("delay", job.delay);
+  yaml.number("ttr", job.ttr);
+  yaml.number("time-left", job.time_left);
+  yaml.number("file", job.file);
+  yaml.number("reserves", job.reserves);
+  yaml.number("timeouts", job.timeouts);
+  yaml.number("releases", job.releases);
+  yaml.number("buries", job.buries);
+  yaml.number("kicks", job.kicks);
+}
+
+void add_tube(Yaml& yaml, const TubeStats& tube) {
+  yaml.quoted("name", tube.name);
+  add_job_counts(yaml, tube.jobs);
+  yaml.number("total-jobs", tube.total_jobs);
+  yaml.number("current-using", tube.using_count);
+  yaml.number("current-watching", tube.watching_count);
+  yaml.number("current-waiting", tube.waiting_count);
+  yaml.number("cmd-delete", tube.delete_count);
+  yaml.number("cmd-pause-tube", tube.pause_count);
+  yaml.number("pause", tube.pause);
+  yaml.number("pause-time-left", tube.pause_time_left);
+}
+
+void write_block(std::string& out, std::string_view block) {
+  out.append("OK ").append(std::to_string(block.size())).append("\r\n");
+  out.append(block).append("\r\n");
+}
+
+// A list may be long: its length is counted, so that the names are copied once.
+void write_list(std::string& out, std::string_view names) {
+  constexpr std::string_view kHead = "---\n";
+  constexpr std::string_view kBullet = "- ";
+  const auto count = static_cast<std::size_t>(std::ranges::count(names, '\n'));
+  const std::size_t bytes = kHead.size() + count * kBullet.size() + names.size();
+  out.append("OK ").append(std::to_string(bytes)).append("\r\n").append(kHead);
+  while (!names.empty()) {
+    const std::string_view line = names.substr(0, names.find('\n') + 1);
+    out.append(kBullet).append(line);
+    names.remove_prefix(line.size());
+  }
+  out.append("\r\n");
+}
+
+}  // namespace
+
+void write_details(std::string& out, const ReplyDetails& details, const ProcessStats& process) {
+  if (const auto* const list = std::get_if<TubeList>(&details)) return write_list(out, list->names);
+  Yaml yaml;
+  std::visit(
+      overloaded{[](const std::monostate&) { CHECK(false); },
+                 [&](const EngineStats& engine) {
+                   add_engine(yaml, engine, process);
+                   add_process(yaml, process, engine.draining);
+                 },
+                 [&](const JobStats& job) { add_job(yaml, job); },
+                 [&](const TubeStats& tube) { add_tube(yaml, tube); }, [](const TubeList&) {}},
+      details);
+  write_block(out, yaml.text());
+}
+
+}  // namespace xylem
