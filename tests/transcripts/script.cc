@@ -98,12 +98,14 @@ class ScriptReader {
     mistakes_.push_back({script_.name + ":" + std::to_string(line_), std::move(why)});
   }
 
-  // "# word: rest" is a directive and must be known; anything else is a comment.
+  // "# word: rest" is a directive and must be known, if the word is one and not a capitalised one:
+  // a sentence may begin with that. Anything else is a comment.
   void comment(std::string_view text) {
     while (text.starts_with(' ')) text.remove_prefix(1);
     const auto colon = text.find(':');
     const std::string_view word = text.substr(0, colon);
     if (colon == std::string_view::npos || word.find(' ') != std::string_view::npos) return;
+    if (word.empty() || (word.front() >= 'A' && word.front() <= 'Z')) return;
     std::string_view rest = text.substr(colon + 1);
     if (rest.starts_with(' ')) rest.remove_prefix(1);
     directive(word, rest);
