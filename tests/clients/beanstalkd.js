@@ -71,7 +71,7 @@ s.suite('beanstalkd', { open, close: (client) => client.quit() }, {
     const other = await another();
     const id = await put(client, 'slow', { ttr: 1 });
     await client.reserve();
-    s.equal((await s.takes(1, other.reserve()))[0], id);
+    s.equal((await s.takes(1, other.reserveWithTimeout(5)))[0], id);
     await s.fails(client.delete(id), 'NOT_FOUND');
     s.equal((await other.statsJob(id)).timeouts, 1);
   },

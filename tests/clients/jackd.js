@@ -101,7 +101,7 @@ s.suite('jackd', { open, close: (client) => client.disconnect() }, {
     const other = await another();
     const id = await client.put('slow', { ttr: 1 });
     await client.reserve();
-    s.equal((await s.takes(1, other.reserve())).id, id);
+    s.equal((await s.takes(1, other.reserveWithTimeout(5))).id, id);
     await s.fails(client.delete(id), 'NOT_FOUND');
     s.equal(yaml.load(await other.statsJob(id)).timeouts, 1);
   },

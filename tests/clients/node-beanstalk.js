@@ -80,7 +80,7 @@ s.suite('node-beanstalk', { open, close }, {
     const other = await another();
     const id = await put(client, 'slow', { ttr: 1 });
     await client.reserve();
-    s.equal((await s.takes(1, other.reserve())).id, id);
+    s.equal((await s.takes(1, other.reserveWithTimeout(5))).id, id);
     s.equal(await client.delete(id), false);
     s.equal((await other.statsJob(id)).timeouts, 1);
   },
