@@ -1,7 +1,8 @@
 // The runner: plays transcripts in one of the worlds and prints what went otherwise.
 //
-//   transcripts --beanstalkd BINARY FILE...   against the oracle
-//   transcripts --xylemd BINARY FILE...       against our server
+//   transcript_runner --virtual FILE...              in this process, with virtual time
+//   transcript_runner --xylemd BINARY FILE...        against our server
+//   transcript_runner --beanstalkd BINARY FILE...    against the oracle
 //
 // Each conversation has a server of its own, so they run side by side: most of their time is
 // waiting.
@@ -12,10 +13,12 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "engine_world.h"
 #include "player.h"
 #include "script.h"
 #include "socket_world.h"
@@ -36,6 +39,7 @@ struct Order {
 };
 
 std::unique_ptr<World> make_world(const Order& order) {
+  if (order.kind == WorldKind::kVirtual) return std::make_unique<EngineWorld>();
   return std::make_unique<SocketWorld>(order.binary, order.kind == WorldKind::kXylemd);
 }
 
@@ -76,7 +80,7 @@ int play_all(const Order& order) {
 }
 
 // Reads the files; false if one of them is not well written.
-bool read_all(const std::vector<std::string>& files, Order& order) {
+bool read_all(std::span<const std::string> files, Order& order) {
   std::vector<Mistake> mistakes;
   for (const std::string& file : files) {
     for (Script& script : read_scripts(file, mistakes)) {
@@ -89,15 +93,27 @@ bool read_all(const std::vector<std::string>& files, Order& order) {
   return mistakes.empty();
 }
 
-int run(const std::vector<std::string>& words) {
-  Order order;
-  if (words.size() < 3 || (words[0] != "--beanstalkd" && words[0] != "--xylemd")) {
-    std::printf("usage: transcripts --beanstalkd BINARY | --xylemd BINARY   FILE...\n");
-    return 2;
+// What the command line asks for, and where its files begin; 0 if it is wrong.
+std::size_t parse(const std::vector<std::string>& words, Order& order) {
+  if (words.size() >= 2 && words[0] == "--virtual") {
+    order.kind = WorldKind::kVirtual;
+    return 1;
   }
+  if (words.size() < 3 || (words[0] != "--beanstalkd" && words[0] != "--xylemd")) return 0;
   order.kind = words[0] == "--xylemd" ? WorldKind::kXylemd : WorldKind::kBeanstalkd;
   order.binary = words[1];
-  if (!read_all({words.begin() + 2, words.end()}, order)) return 2;
+  return 2;
+}
+
+int run(const std::vector<std::string>& words) {
+  Order order;
+  const std::size_t files = parse(words, order);
+  if (files == 0) {
+    std::printf(
+        "usage: transcript_runner --virtual | --xylemd BINARY | --beanstalkd BINARY  FILE...\n");
+    return 2;
+  }
+  if (!read_all({words.data() + files, words.data() + words.size()}, order)) return 2;
   const int failures = play_all(order);
   std::printf("%zu conversations, %d failed\n", order.scripts.size(), failures);
   return failures == 0 && !order.scripts.empty() ? 0 : 1;
