@@ -9,6 +9,6 @@ namespace xylem {
 
 }  // namespace xylem
 
-#define CHECK(condition)                                                              \
-  (static_cast<bool>(condition) ? static_cast<void>(0)                                \
+#define CHECK(condition)                               \
+  (static_cast<bool>(condition) ? static_cast<void>(0) \
                                 : ::xylem::check_failed(__FILE__, __LINE__, #condition))

@@ -1,9 +1,9 @@
-// Config: what an operator may choose, as one value, made from the command line and a YAML file. The
-// command line wins over the file, the file over the defaults below. docs/example.yaml lists every key
-// with its default, and a test keeps it so.
+// Config: what an operator may choose, as one value, made from the command line and a YAML file.
+// The command line wins over the file, the file over the defaults below. docs/example.yaml lists
+// every key with its default, and a test keeps it so.
 //
-// If you add a key, also: docs/example.yaml, packaging/xylemd.8, src/config, and reload() in the server
-// if SIGHUP can change it.
+// If you add a key, also: docs/example.yaml, packaging/xylemd.8, src/config, and reload() in the
+// server if SIGHUP can change it.
 #pragma once
 
 #include <cstdint>
@@ -38,17 +38,17 @@ struct Config {
   std::string user;
 
   // limits.*; those marked R are taken over by SIGHUP.
-  std::uint32_t most_job_bytes = limits::kDefaultJobBytes;     // max-job-size [-z], R
-  std::uint32_t most_connections = 0;                          // max-connections, 0: as descriptors allow, R
-  std::uint32_t idle_timeout_seconds = 0;                      // idle-timeout, 0: none, R
-  std::uint64_t out_buffer_bytes = limits::kOutBufferBytes;    // out-buffer, R
+  std::uint32_t most_job_bytes = limits::kDefaultJobBytes;  // max-job-size [-z], R
+  std::uint32_t most_connections = 0;      // max-connections, 0: as descriptors allow, R
+  std::uint32_t idle_timeout_seconds = 0;  // idle-timeout, 0: none, R
+  std::uint64_t out_buffer_bytes = limits::kOutBufferBytes;  // out-buffer, R
 
   // logging.*: level [-V raises it], format; both R.
   LogLevel log_level = LogLevel::kInfo;
   LogFormat log_format = LogFormat::kText;
 
   // Not in the file.
-  std::string config_file;          // --config
+  std::string config_file;           // --config
   std::vector<std::string> notices;  // what to warn of at start: ignored -c, a clamped size ...
 };
 
@@ -63,8 +63,9 @@ struct PrintAndExit {
 };
 using Invocation = std::variant<Run, PrintAndExit>;
 
-// Parses beanstalkd's options and ours (xylemd(8)), reads the config file if one is named. Usage errors
-// are PrintAndExit with code 5, -h and -v with 0 (behaviour of beanstalkd), --check-config with 0 or 5.
+// Parses beanstalkd's options and ours (xylemd(8)), reads the config file if one is named. Usage
+// errors are PrintAndExit with code 5, -h and -v with 0 (behaviour of beanstalkd), --check-config
+// with 0 or 5.
 Invocation parse_invocation(int argc, const char* const* argv);
 
 // Defaults overlaid with the file, then with the same command line: what SIGHUP does. On an error

@@ -1,26 +1,196 @@
-// The end of a failed CHECK. The one place in core that writes anywhere: the process is about to
-// die and nobody else would say why. Only fputs and a stack buffer, since the heap may be what is
-// broken.
-#include "xylem/check.h"
+// Engine::check(): every invariant, recomputed from the jobs, tubes and clients themselves. Tests
+// call it after every step; it is the definition of what "consistent" means here.
+#include <map>
+#include <set>
 
-#include <array>
-#include <charconv>
-#include <cstdio>
-#include <cstdlib>
+#include "state.h"
 
 namespace xylem {
+namespace {
 
-void check_failed(const char* file, int line, const char* condition) noexcept {
-  std::array<char, 16> digits{};
-  std::to_chars(digits.data(), digits.data() + digits.size() - 1, line);
-  std::fputs("xylem: CHECK failed: ", stderr);
-  std::fputs(file, stderr);
-  std::fputs(":", stderr);
-  std::fputs(digits.data(), stderr);
-  std::fputs(": ", stderr);
-  std::fputs(condition, stderr);
-  std::fputs("\n", stderr);
-  std::abort();
+using State = Engine::State;
+
+struct Tally {
+  JobCounts jobs;
+  std::map<const Tube*, JobCounts> by_tube;
+  std::map<const Client*, std::uint64_t> held;
+};
+
+void add(JobCounts& counts, const Job& job) {
+  switch (job.state) {
+    case JobState::kReady:
+      ++counts.ready;
+      if (job.urgent()) ++counts.urgent;
+      break;
+    case JobState::kDelayed:
+      ++counts.delayed;
+      break;
+    case JobState::kReserved:
+      ++counts.reserved;
+      break;
+    case JobState::kBuried:
+      ++counts.buried;
+      break;
+  }
+}
+
+void check_job(const State& state, const Job& job) {
+  CHECK(job.id <= state.last_id);
+  CHECK(job.ttr > 0);
+  CHECK(!job.tube->gone);
+  if (job.state == JobState::kReserved) {
+    const Job::Holding& holding = job.holding;
+    CHECK(holding.owner->reserved.at(holding.position).job == &job);
+    CHECK(holding.owner->reserved.at(holding.position).deadline_at == job.deadline_at);
+  }
+}
+
+Tally check_jobs(const State& state) {
+  Tally tally;
+  std::size_t seen = 0;
+  for (const Job* job = state.jobs.at_or_after(1); job != nullptr;
+       job = state.jobs.at_or_after(job->id + 1)) {
+    check_job(state, *job);
+    add(tally.jobs, *job);
+    add(tally.by_tube[job->tube], *job);
+    if (job->state == JobState::kReserved) ++tally.held[job->holding.owner];
+    ++seen;
+  }
+  CHECK(seen == state.jobs.size());
+  CHECK(tally.jobs == state.counts);
+  return tally;
+}
+
+void check_containers(const Tube& tube) {
+  tube.ready.check();
+  std::uint64_t ready = 0;
+  tube.ready.for_each([&](const Job& job) {
+    CHECK(job.state == JobState::kReady && job.tube == &tube);
+    ++ready;
+  });
+  CHECK(ready == tube.ready_count);
+  std::uint64_t buried = 0;
+  std::uint64_t order = 0;
+  for (const Job* job = tube.buried.front(); job != nullptr; job = tube.buried.next(*job)) {
+    CHECK(job->state == JobState::kBuried && job->tube == &tube && job->bury_order() > order);
+    order = job->bury_order();
+    ++buried;
+  }
+  CHECK(buried == tube.buried_count);
+  CHECK(tube.timers != nullptr || tube.delayed_count == 0);
+  if (tube.timers == nullptr) return;
+  tube.timers->delayed.check();
+  CHECK(tube.timers->delayed.size() == tube.delayed_count);
+  tube.timers->delayed.for_each(
+      [&](const Job& job) { CHECK(job.state == JobState::kDelayed && job.tube == &tube); });
+}
+
+// A waker may be early, never late.
+void check_timers(const Tube& tube) {
+  if (tube.timers == nullptr) return;
+  tube.timers->delayed.for_each([&](const Job& job) {
+    CHECK(tube.timers->promotion.armed);
+    CHECK(tube.timers->promotion.deadline_at <= job.deadline_at);
+  });
+  if (!tube.paused) return;
+  CHECK(tube.timers->pause_end.armed);
+  CHECK(tube.timers->pause_end.deadline_at <= tube.timers->pause_until);
+}
+
+void check_tube(const State& state, const Tube& tube, const Tally& tally) {
+  const auto counted = tally.by_tube.find(&tube);
+  const JobCounts jobs = counted == tally.by_tube.end() ? JobCounts{} : counted->second;
+  CHECK(jobs.ready == tube.ready_count && jobs.urgent == tube.urgent_count);
+  CHECK(jobs.reserved == tube.reserved_count && jobs.delayed == tube.delayed_count);
+  CHECK(jobs.buried == tube.buried_count);
+  check_containers(tube);
+  check_timers(tube);
+  // Nobody waits beside a ready job, unless a tick left the tube over.
+  CHECK(tube.pending() == (!tube.paused && !tube.ready.empty() && !tube.waiting.empty()));
+  if (tube.pending()) {
+    const PendingTube& entry = state.pending.at(tube.pending_position);
+    CHECK(entry.tube == &tube && entry.id == tube.ready.front()->id);
+    CHECK(entry.pri == tube.ready.front()->pri);
+  }
+  CHECK(&tube == &state.default_tube || tube.using_count != 0 || tube.watching_count != 0 ||
+        tube.has_jobs() || tube.recovered_pause);
+}
+
+struct References {
+  std::map<const Tube*, std::uint64_t> users, watchers, waiters, uploads;
+};
+
+void check_waiting(const Client& client) {
+  for (const Watching& watch : client.watches) {
+    std::uint64_t found = 0;
+    for (const Watching* w = watch.tube->waiting.front(); w != nullptr;
+         w = watch.tube->waiting.next(*w)) {
+      if (w == &watch) ++found;
+    }
+    CHECK(found == (client.waiting ? 1U : 0U));
+  }
+  const Time moment = std::min(client.wait_until, client.margin_at());
+  if (!client.waiting || moment == kNever) return;
+  CHECK(client.wait.armed && client.wait.deadline_at <= moment);
+}
+
+void check_client(const Client& client, const Tally& tally, References& references) {
+  const auto held = tally.held.find(&client);
+  CHECK(client.reserved.size() == (held == tally.held.end() ? 0 : held->second));
+  if (!client.reserved.empty()) {
+    CHECK(client.ttr.armed && client.ttr.deadline_at <= client.reserved.top().deadline_at);
+  }
+  if (client.gone) {
+    CHECK(client.watches.empty() && client.used == nullptr && !client.waiting && !client.upload);
+    CHECK(client.work != nullptr && !client.reserved.empty());
+    return;
+  }
+  ++references.users[client.used];
+  CHECK(!client.watches.empty());
+  for (const Watching& watch : client.watches) {
+    CHECK(watch.client == &client);
+    ++references.watchers[watch.tube];
+    if (client.waiting) ++references.waiters[watch.tube];
+  }
+  if (client.upload.has_value()) ++references.uploads[client.upload->tube];
+  check_waiting(client);
+}
+
+std::uint64_t count_of(const std::map<const Tube*, std::uint64_t>& counts, const Tube* tube) {
+  const auto found = counts.find(tube);
+  return found == counts.end() ? 0 : found->second;
+}
+
+}  // namespace
+
+void Engine::State::check() const {
+  const Tally tally = check_jobs(*this);
+  References references;
+  std::uint64_t connections = 0, waiting = 0, producers = 0, workers = 0;
+  for (const auto& client : clients) {
+    if (client == nullptr) continue;
+    check_client(*client, tally, references);
+    if (client->gone) continue;
+    ++connections;
+    if (client->waiting) ++waiting;
+    if (client->producer) ++producers;
+    if (client->worker) ++workers;
+  }
+  CHECK(connections == connection_count && waiting == waiting_count);
+  CHECK(producers == producer_count && workers == worker_count);
+  std::size_t pending_tubes = 0;
+  for (const Tube* tube : tubes.in_order()) {
+    check_tube(*this, *tube, tally);
+    CHECK(tube->using_count == count_of(references.users, tube));
+    CHECK(tube->watching_count == count_of(references.watchers, tube));
+    CHECK(tube->waiting_count == count_of(references.waiters, tube));
+    CHECK(tube->upload_count == count_of(references.uploads, tube));
+    if (tube->pending()) ++pending_tubes;
+  }
+  CHECK(pending_tubes == pending.size());
+  pending.check();
+  expiries.check();
+  waits.check();
 }
 
 }  // namespace xylem

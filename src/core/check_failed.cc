@@ -1,12 +1,12 @@
 // The end of a failed CHECK. The one place in core that writes anywhere: the process is about to
 // die and nobody else would say why. Only fputs and a stack buffer, since the heap may be what is
 // broken.
-#include "xylem/check.h"
-
 #include <array>
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
+
+#include "xylem/check.h"
 
 namespace xylem {
 

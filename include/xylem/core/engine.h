@@ -1,6 +1,7 @@
-// Engine: the whole of a work queue, as a value that is told things and answers. It is told who, which
-// command and what time; it answers with replies (who must hear what) and records (what must survive).
-// It never reads a clock, opens a file or calls back, and the same history gives the same answers.
+// Engine: the whole of a work queue, as a value that is told things and answers. It is told who,
+// which command and what time; it answers with replies (who must hear what) and records (what must
+// survive). It never reads a clock, opens a file or calls back, and the same history gives the same
+// answers.
 //
 //     connect ----> execute ... execute ----> half_close? ----> disconnect
 //                       \         tick between them, whenever next_deadline() has come
@@ -12,12 +13,14 @@
 //    PutLine whose fate is not kTrailing has no reply: its PutBody or PutSkipped has.
 //  - Before execute(), if next_deadline() <= now: tick(). Times are rounded as core/time.h says.
 //  - An Output's views live until the next call; clear() it before.
-//  - What is left over of a tick, and long commands, are done by further ticks: next_deadline() is then
-//    not later than the last tick's time.
+//  - What is left over of a tick, and long commands, are done by further ticks: next_deadline() is
+//  then
+//    not later than the last tick's time (it may be Time::min()).
 //
-// Complexity: no command, and no tick, loops over all tubes or all clients. A tick promotes or expires
-// at most `budget` jobs, hands out at most `budget`, and does one slice of `budget` jobs of one long
-// command (kick, list-tubes, a closed client's jobs; design: "Bounded work").
+// Complexity: no command, and no tick, loops over all tubes or all clients. A tick promotes or
+// expires at most `budget` jobs, does one slice of `budget` jobs of one long command (kick,
+// list-tubes, a closed client's jobs; design: "Bounded work"), hands out at most `budget` jobs and
+// answers at most `budget` clients whose wait is over.
 #pragma once
 
 #include <cstdint>
@@ -66,8 +69,10 @@ class Engine {
 
   void execute(ClientId id, const Command& command, Time now, Output& out);
 
-  // Does what is due, in this order: expiries by (deadline, tube's number, id), matching of ready jobs
-  // and waiting clients, TIMED_OUT and DEADLINE_SOON, a slice of a long command.
+  // Does what is due, in this order: expiries by (deadline, tube's number, id), a slice of a long
+  // command, matching of ready jobs and waiting clients, TIMED_OUT and DEADLINE_SOON by (moment,
+  // order of connecting) to those whose moment was before the first deadline left over, if no tube
+  // is pending.
   void tick(Time now, Output& out);
   // When tick() has something to do; may be early, is never late. kNever: nothing.
   [[nodiscard]] Time next_deadline() const;
@@ -76,18 +81,19 @@ class Engine {
   void set_draining(bool draining);
   [[nodiscard]] bool draining() const;
 
-  // Recovery: what a record of an earlier engine says, before any client connects. Then recovered().
-  // Records of unknown jobs are ignored.
+  // Recovery: what a record of an earlier engine says, in the order of the records, before any
+  // client connects. Records of unknown jobs are ignored. Delays that have run out are the next
+  // tick's.
   void apply(const Record& record, Time now);
-  void recovered(Time now);
 
   // For tests and shutdown: jobs in all states, and the clients connected now.
   [[nodiscard]] EngineStats stats() const;
   // Recomputes every invariant and CHECKs it. O(everything).
   void check() const;
 
+  class State;  // src/core/state.h
+
  private:
-  class State;
   std::unique_ptr<State> state_;
 };
 

@@ -33,6 +33,16 @@ class List {
     front_ = &element;
   }
 
+  // Behind `place`, or in front of all if that is null.
+  void insert_after(T* place, T& element) {
+    if (place == back_) return push_back(element);
+    if (place == nullptr) return push_front(element);
+    T* behind = (place->*kLinks).next;
+    (element.*kLinks) = {.prev = place, .next = behind};
+    (place->*kLinks).next = &element;
+    (behind->*kLinks).prev = &element;
+  }
+
   // Must be in this list.
   void erase(T& element) {
     const Links<T> links = element.*kLinks;

@@ -1,0 +1,89 @@
+// Recovery: records of an earlier engine, in their order, give its jobs back. Reserved jobs come
+// back ready, since a reserve leaves only a note. Delays that ran out meanwhile are promoted by the
+// first tick. Statistics start anew.
+#include <algorithm>
+
+#include "state.h"
+
+namespace xylem {
+namespace {
+
+void apply_put(Engine::State& state, const PutRecord& put) {
+  CHECK(state.jobs.find(put.id) == nullptr);
+  Job& job = state.jobs.make(put.id, put.body, put.buffer);
+  job.created_at = put.created_at;
+  job.pri = put.pri;
+  job.delay = put.delay;
+  job.ttr = put.ttr;
+  job.reserves = put.reserves;
+  job.timeouts = put.timeouts;
+  job.releases = put.releases;
+  job.buries = put.buries;
+  job.kicks = put.kicks;
+  state.last_id = std::max(state.last_id, put.id);
+  state.last_bury_order = std::max(state.last_bury_order, put.bury_order);
+  const Place place = put.state == JobState::kDelayed  ? delayed_until(put.deadline_at)
+                      : put.state == JobState::kBuried ? buried_as(put.bury_order)
+                                                       : ready();
+  state.insert(job, state.tubes.find_or_make(put.tube), place);
+}
+
+void apply_delete(Engine::State& state, Job& job) {
+  Tube& tube = *job.tube;
+  state.remove(job);
+  Output unrecorded;
+  state.vanish_if_unneeded(tube, unrecorded);
+}
+
+void apply_release(Engine::State& state, Job& job, const ReleaseRecord& release) {
+  job.pri = release.pri;
+  job.delay = release.delay;
+  ++job.releases;
+  state.move(job, release.delay == 0 ? ready() : delayed_until(release.deadline_at));
+}
+
+void apply_bury(Engine::State& state, Job& job, const BuryRecord& bury) {
+  job.pri = bury.pri;
+  ++job.buries;
+  state.last_bury_order = std::max(state.last_bury_order, bury.bury_order);
+  state.move(job, buried_as(bury.bury_order));
+}
+
+void apply_pause(Engine::State& state, const PauseRecord& pause) {
+  if (pause.delay == 0) {
+    Tube* tube = state.tubes.find(pause.tube);
+    Output unrecorded;
+    if (tube != nullptr) state.end_pause(*tube, unrecorded);
+    return;
+  }
+  Tube& tube = state.tubes.find_or_make(pause.tube);
+  tube.recovered_pause = true;
+  state.set_pause(tube, pause.delay, pause.until);
+}
+
+}  // namespace
+
+void Engine::State::apply(const Record& what) {
+  CHECK(connection_count == 0);
+  // Calls `then` with the job of that id, if there is one.
+  const auto with = [this](JobId id, auto then) {
+    if (Job* job = jobs.find(id)) then(*job);
+  };
+  std::visit(
+      overloaded{
+          [&](const PutRecord& r) { apply_put(*this, r); },
+          [&](const DeleteRecord& r) { with(r.id, [&](Job& j) { apply_delete(*this, j); }); },
+          [&](const ReleaseRecord& r) { with(r.id, [&](Job& j) { apply_release(*this, j, r); }); },
+          [&](const BuryRecord& r) { with(r.id, [&](Job& j) { apply_bury(*this, j, r); }); },
+          [&](const KickRecord& r) { with(r.id, [&](Job& j) { ++j.kicks, move(j, ready()); }); },
+          [&](const ReserveJobRecord& r) {
+            with(r.id, [&](Job& j) { j.reserves = r.reserves, move(j, ready()); });
+          },
+          [&](const PauseRecord& r) { apply_pause(*this, r); },
+          [&](const ReserveNote& r) { with(r.id, [&](Job& j) { j.reserves = r.reserves; }); },
+          [&](const TimeoutNote& r) { with(r.id, [&](Job& j) { j.timeouts = r.timeouts; }); },
+      },
+      what);
+}
+
+}  // namespace xylem

@@ -1,0 +1,69 @@
+// The block of a job: the struct, then the body itself or a BufferRef to it.
+#include "job_store.h"
+
+#include <cstring>
+#include <new>
+
+#include "xylem/check.h"
+#include "xylem/core/limits.h"
+
+namespace xylem {
+namespace {
+
+bool is_long(std::uint32_t body_bytes) { return body_bytes > limits::kInlineBodyBytes; }
+
+std::size_t block_bytes(std::uint32_t body_bytes) {
+  return sizeof(Job) + (is_long(body_bytes) ? sizeof(BufferRef) : body_bytes);
+}
+
+char* behind(Job& job) { return reinterpret_cast<char*>(&job + 1); }
+
+BufferRef* long_body(const Job& job) {
+  char* place = behind(const_cast<Job&>(job));
+  return std::launder(reinterpret_cast<BufferRef*>(place));
+}
+
+BufferRef copy_of(std::string_view body) {
+  BufferRef copy = Buffer::make(static_cast<std::uint32_t>(body.size()) + 2);
+  copy->append(body);
+  copy->append("\r\n");
+  return copy;
+}
+
+}  // namespace
+
+std::string_view Job::body() const {
+  const char* bytes =
+      is_long(body_bytes) ? (*long_body(*this))->data() : reinterpret_cast<const char*>(this + 1);
+  return {bytes, body_bytes};
+}
+
+Buffer* Job::buffer() const { return is_long(body_bytes) ? long_body(*this)->get() : nullptr; }
+
+JobStore::~JobStore() {
+  for (Job* job = at_or_after(1); job != nullptr; job = at_or_after(1)) destroy(*job);
+}
+
+Job& JobStore::make(JobId id, std::string_view body, Buffer* buffer) {
+  const auto body_bytes = static_cast<std::uint32_t>(body.size());
+  Job* job = new (slab_.allocate(block_bytes(body_bytes))) Job;
+  job->id = id;
+  job->body_bytes = body_bytes;
+  if (is_long(body_bytes)) {
+    new (behind(*job)) BufferRef(buffer != nullptr ? BufferRef(buffer) : copy_of(body));
+  } else if (body_bytes != 0) {
+    std::memcpy(behind(*job), body.data(), body_bytes);
+  }
+  index_.insert(id, *job);
+  return *job;
+}
+
+void JobStore::destroy(Job& job) {
+  index_.erase(job.id);
+  const std::size_t bytes = block_bytes(job.body_bytes);
+  if (is_long(job.body_bytes)) long_body(job)->~BufferRef();
+  job.~Job();
+  slab_.release(&job, bytes);
+}
+
+}  // namespace xylem

@@ -1,0 +1,174 @@
+// Engine::State: the engine's inside. One struct, whose functions stand in files by what they do:
+//
+//     execute.cc      the switchboard: command -> function
+//     clients.cc      connect, disconnect, use, watch, ignore
+//     jobs.cc         put, delete, release, bury, touch, kick-job, reserve-job, peeks
+//     waiting.cc      reserve, matching of ready jobs and waiting clients
+//     tick.cc         what time does
+//     work.cc         long commands, in slices
+//     transitions.cc  the only code that touches a job's state, container and counts
+//     tubes.cc        when a tube vanishes
+//     statistics.cc   stats, stats-job, stats-tube, lists
+//     apply.cc        recovery from records
+//     check.cc        every invariant
+#pragma once
+
+#include <functional>
+#include <queue>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "job_store.h"
+#include "tube_registry.h"
+#include "xylem/check.h"
+#include "xylem/core/client.h"
+#include "xylem/core/engine.h"
+
+namespace xylem {
+
+// Where a job is to go: a state, and what that state needs.
+struct Place {
+  JobState state = JobState::kReady;
+  Time deadline_at{};       // see job.h
+  Client* owner = nullptr;  // if reserved
+};
+
+inline Place ready() { return {}; }
+inline Place delayed_until(Time deadline) { return {JobState::kDelayed, deadline, nullptr}; }
+inline Place reserved_by(Client& owner, Time deadline) {
+  return {JobState::kReserved, deadline, &owner};
+}
+inline Place buried_as(std::uint64_t order) {
+  return {JobState::kBuried, Time(Duration(static_cast<Clock::rep>(order))), nullptr};
+}
+
+class Engine::State {
+ public:
+  explicit State(Options its_options);
+
+  // Each call of the engine begins with this: time goes on, what the last Output pointed to may go.
+  void begin(Time now);
+
+  // clients.cc
+  ClientId connect();
+  void disconnect(Client& client, Output& out);
+  void half_close(Client& client, Output& out);
+  void use(Client& client, std::string_view name, Output& out);
+  void watch(Client& client, std::string_view name, Output& out);
+  void ignore(Client& client, std::string_view name, Output& out);
+  void free_slot(Client& client);
+  [[nodiscard]] Client& client(ClientId id) { return *clients[index_of(id)]; }
+
+  // execute.cc
+  void execute(Client& client, const Command& command, Output& out);
+
+  // jobs.cc
+  void put_line(Client& client, const PutLine& put, Output& out);
+  void put_body(Client& client, const PutBody& put, Output& out);
+  void abort_upload(Client& client, Output& out);
+  void delete_job(Client& client, JobId id, Output& out);
+  void release(Client& client, const Release& command, Output& out);
+  void bury(Client& client, const Bury& command, Output& out);
+  void touch(Client& client, JobId id, Output& out);
+  void kick_job(Client& client, JobId id, Output& out);
+  void reserve_job(Client& client, JobId id, Output& out);
+  void peek(Client& client, const Job* job, Output& out);
+  // The job of that id if `client` has reserved it, else null.
+  [[nodiscard]] Job* held_by(const Client& client, JobId id) const;
+  void kick_one(Job& job, Output& out);
+  // All that a log must know of a job.
+  [[nodiscard]] static PutRecord put_record(const Job& job);
+
+  // waiting.cc
+  void reserve(Client& client, Time until, Output& out);
+  void begin_wait(Client& client, Time until);
+  void end_wait(Client& client);
+  void hand_out(Job& job, Client& client, Output& out);
+  void match(Output& out);
+  void become_worker(Client& client);
+
+  // tick.cc
+  void tick(Time now, Output& out);
+  [[nodiscard]] Time next_deadline() const;
+  void arm_if_earlier(TimerWheel<Waker, &Waker::links>& wheel, Waker& waker, Time deadline,
+                      std::uint64_t major, std::uint64_t minor);
+  void disarm(TimerWheel<Waker, &Waker::links>& wheel, Waker& waker);
+
+  // work.cc
+  void kick(Client& client, std::uint32_t bound, Output& out);
+  void list_tubes(Client& client, Output& out);
+  void peek_delayed(Client& client, Output& out);
+  void release_jobs_of_closed(Client& client, Output& out);
+  void do_slice(Output& out);
+  void abandon_work(Client& client);
+
+  // transitions.cc
+  void insert(Job& job, Tube& tube, const Place& place);
+  void move(Job& job, const Place& place);
+  void remove(Job& job);  // and destroys it
+  // Keeps `pending` right; to be called after any change to a tube's front job, waiters or pause.
+  void refresh(Tube& tube);
+
+  // tubes.cc
+  void pause_tube(Client& client, const PauseTube& command, Output& out);
+  void set_pause(Tube& tube, std::uint32_t delay, Time until);
+  void end_pause(Tube& tube, Output& out);
+  void vanish_if_unneeded(Tube& tube, Output& out);
+  [[nodiscard]] TubeTimers& timers_of(Tube& tube);
+
+  // statistics.cc
+  [[nodiscard]] EngineStats stats() const;
+  void stats_job(Client& client, JobId id, Output& out);
+  void stats_tube(Client& client, std::string_view name, Output& out);
+  void list_tubes_watched(Client& client, Output& out);
+
+  // apply.cc
+  void apply(const Record& record);
+
+  // check.cc
+  void check() const;
+
+  void reply(Output& out, const Client& client, ReplyWord word, std::uint64_t number = 0,
+             std::string_view text = {}, Buffer* buffer = nullptr) const {
+    out.replies.push_back({client.id, word, number, text, buffer});
+  }
+  void reply_details(Output& out, const Client& client, ReplyDetails details) const {
+    out.details = std::move(details);
+    reply(out, client, ReplyWord::kOk);
+  }
+  template <class R>
+  void record(Output& out, const R& what) const {
+    if (options.recording) out.records.emplace_back(what);
+  }
+
+  Options options;
+  Time now{};
+  bool draining = false;
+
+  JobStore jobs;
+  TubeRegistry tubes;
+  Tube& default_tube;
+  std::vector<std::unique_ptr<Client>> clients;  // by index_of(id); null if not given
+  std::priority_queue<std::uint32_t, std::vector<std::uint32_t>, std::greater<>> free_clients;
+
+  TimerWheel<Waker, &Waker::links> expiries;  // promotions, ends of pauses, ttrs
+  TimerWheel<Waker, &Waker::links> waits;     // TIMED_OUT, DEADLINE_SOON
+  Heap<PendingTube> pending;
+  List<Client, &Client::work_links> working;  // clients with long commands, served in turn
+
+  JobId last_id = 0;
+  std::uint64_t last_bury_order = 0;
+  std::uint64_t last_client_number = 0;
+
+  JobCounts counts;
+  CommandCounts commands;
+  std::uint64_t job_timeouts = 0;
+  std::uint64_t total_jobs = 0;
+  std::uint64_t connection_count = 0;
+  std::uint64_t producer_count = 0;
+  std::uint64_t worker_count = 0;
+  std::uint64_t waiting_count = 0;
+};
+
+}  // namespace xylem

@@ -1,0 +1,81 @@
+// What statistics and lists show (protocol.md, "Statistics"). All counts are kept as things happen.
+#include <algorithm>
+
+#include "state.h"
+
+namespace xylem {
+namespace {
+
+// Whole seconds until `deadline`, never below 0.
+std::int64_t seconds_left(Time deadline, Time now) {
+  return std::max<std::int64_t>(0, whole_seconds(deadline - now));
+}
+
+bool has_deadline(const Job& job) {
+  return job.state == JobState::kReserved || job.state == JobState::kDelayed;
+}
+
+}  // namespace
+
+EngineStats Engine::State::stats() const {
+  return {.jobs = counts,
+          .commands = commands,
+          .job_timeouts = job_timeouts,
+          .total_jobs = total_jobs,
+          .current_tubes = tubes.in_order().size(),
+          .current_connections = connection_count,
+          .current_producers = producer_count,
+          .current_workers = worker_count,
+          .current_waiting = waiting_count,
+          .total_connections = last_client_number,
+          .draining = draining};
+}
+
+void Engine::State::stats_job(Client& who, JobId id, Output& out) {
+  const Job* job = jobs.find(id);
+  if (job == nullptr) return reply(out, who, ReplyWord::kNotFound);
+  reply_details(out, who,
+                JobStats{.id = job->id,
+                         .tube = *job->tube->name,
+                         .state = job->state,
+                         .pri = job->pri,
+                         .age = whole_seconds(now - job->created_at),
+                         .delay = job->delay,
+                         .ttr = job->ttr,
+                         .time_left = has_deadline(*job) ? seconds_left(job->deadline_at, now) : 0,
+                         .file = 0,
+                         .reserves = job->reserves,
+                         .timeouts = job->timeouts,
+                         .releases = job->releases,
+                         .buries = job->buries,
+                         .kicks = job->kicks});
+}
+
+void Engine::State::stats_tube(Client& who, std::string_view name, Output& out) {
+  const Tube* tube = tubes.find(name);
+  if (tube == nullptr) return reply(out, who, ReplyWord::kNotFound);
+  reply_details(out, who,
+                TubeStats{.name = *tube->name,
+                          .jobs = {.urgent = tube->urgent_count,
+                                   .ready = tube->ready_count,
+                                   .reserved = tube->reserved_count,
+                                   .delayed = tube->delayed_count,
+                                   .buried = tube->buried_count},
+                          .total_jobs = tube->total_jobs,
+                          .using_count = tube->using_count,
+                          .watching_count = tube->watching_count,
+                          .waiting_count = tube->waiting_count,
+                          .delete_count = tube->delete_count,
+                          .pause_count = tube->pause_count,
+                          .pause = tube->pause,
+                          .pause_time_left =
+                              tube->paused ? seconds_left(tube->timers->pause_until, now) : 0});
+}
+
+void Engine::State::list_tubes_watched(Client& who, Output& out) {
+  TubeList list;
+  for (const Watching& watch : who.watches) list.names.append(*watch.tube->name).push_back('\n');
+  reply_details(out, who, std::move(list));
+}
+
+}  // namespace xylem

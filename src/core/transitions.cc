@@ -1,0 +1,123 @@
+// Where a job is. A job enters a place, moves to another, and leaves for good; each time its state,
+// its container and the counts change together, here and nowhere else. Timers that the new place
+// needs are armed here too.
+#include "state.h"
+
+namespace xylem {
+namespace {
+
+// Counts a job that enters or leaves its state.
+void count(JobCounts& all, Tube& tube, const Job& job, bool enters) {
+  const auto change = [enters](auto& number) { enters ? ++number : --number; };
+  switch (job.state) {
+    case JobState::kReady:
+      change(all.ready), change(tube.ready_count);
+      if (job.urgent()) change(all.urgent), change(tube.urgent_count);
+      break;
+    case JobState::kDelayed:
+      change(all.delayed), change(tube.delayed_count);
+      break;
+    case JobState::kReserved:
+      change(all.reserved), change(tube.reserved_count);
+      break;
+    case JobState::kBuried:
+      change(all.buried), change(tube.buried_count);
+      break;
+  }
+}
+
+// Behind the last that was buried before it: at the end, but for recovery.
+void insert_buried(Tube& tube, Job& job) {
+  Job* before = tube.buried.back();
+  while (before != nullptr && before->bury_order() > job.bury_order()) {
+    before = tube.buried.prev(*before);
+  }
+  tube.buried.insert_after(before, job);
+}
+
+void leave(Engine::State& state, Job& job) {
+  Tube& tube = *job.tube;
+  count(state.counts, tube, job, false);
+  switch (job.state) {
+    case JobState::kReady:
+      tube.ready.erase(job);
+      state.refresh(tube);
+      break;
+    case JobState::kDelayed:
+      tube.timers->delayed.cancel(job);
+      break;
+    case JobState::kReserved:
+      job.holding.owner->reserved.erase(job.holding.position);
+      break;
+    case JobState::kBuried:
+      tube.buried.erase(job);
+      break;
+  }
+}
+
+void enter(Engine::State& state, Job& job, const Place& place) {
+  Tube& tube = *job.tube;
+  job.state = place.state;
+  job.deadline_at = place.deadline_at;
+  count(state.counts, tube, job, true);
+  switch (place.state) {
+    case JobState::kReady:
+      tube.ready.insert(job);
+      state.refresh(tube);
+      break;
+    case JobState::kDelayed: {
+      TubeTimers& timers = state.timers_of(tube);
+      timers.delayed.schedule(job, state.now);
+      state.arm_if_earlier(state.expiries, timers.promotion, job.deadline_at, tube.number, job.id);
+      break;
+    }
+    case JobState::kReserved: {
+      Client& owner = *place.owner;
+      job.holding.owner = &owner;
+      owner.reserved.push({job.deadline_at, &job});
+      state.arm_if_earlier(state.expiries, owner.ttr, job.deadline_at, tube.number, job.id);
+      break;
+    }
+    case JobState::kBuried:
+      insert_buried(tube, job);
+      break;
+  }
+}
+
+}  // namespace
+
+bool earlier(const Job& a, const Job& b) {
+  if (a.deadline_at != b.deadline_at) return a.deadline_at < b.deadline_at;
+  if (a.tube != b.tube) return a.tube->number < b.tube->number;
+  return a.id < b.id;
+}
+
+void Engine::State::insert(Job& job, Tube& tube, const Place& place) {
+  job.tube = &tube;
+  enter(*this, job, place);
+}
+
+void Engine::State::move(Job& job, const Place& place) {
+  leave(*this, job);
+  enter(*this, job, place);
+}
+
+void Engine::State::remove(Job& job) {
+  leave(*this, job);
+  jobs.destroy(job);
+}
+
+void Engine::State::refresh(Tube& tube) {
+  if (tube.waiting.empty() || tube.paused || tube.ready.empty()) {
+    if (tube.pending()) {
+      pending.erase(tube.pending_position);
+      tube.pending_position = Tube::kNotPending;
+    }
+    return;
+  }
+  const Job& front = *tube.ready.front();
+  const PendingTube entry{front.pri, front.id, &tube};
+  tube.pending() ? pending.replaced(tube.pending_position, entry) : pending.push(entry);
+}
+
+}  // namespace xylem
