@@ -114,5 +114,8 @@ template <class... Ts>
 struct overloaded : Ts... {
   using Ts::operator()...;
 };
+// clang 14 (the fuzzers) does not deduce this by itself.
+template <class... Ts>
+overloaded(Ts...) -> overloaded<Ts...>;
 
 }  // namespace xylem
