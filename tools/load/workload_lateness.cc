@@ -1,0 +1,135 @@
+// Lateness: jobs delayed by one second are put at an even, jittered rate; workers wait for them.
+//
+//   put sent ........ INSERTED                  due = put sent + 1 s ........ RESERVED read
+//   |-- round trip ---|                         |--------- lateness ---------|
+//
+// Both spans hold one way to the server, one wake-up and one way back, so their difference is what
+// the server's timers add. The server's share of a core is taken at the same time.
+#include <poll.h>
+
+#include <deque>
+#include <random>
+#include <unordered_map>
+
+#include "bench.h"
+#include "failure.h"
+#include "workload_list.h"
+
+namespace xylem::load {
+
+namespace {
+
+constexpr auto kDelay = std::chrono::seconds{1};
+constexpr std::size_t kWorkers = 4;
+constexpr double kSeconds = 8;
+
+class Trickle {
+ public:
+  explicit Trickle(const Bench& bench)
+      : bench_(bench),
+        producer_(client_in(bench, kTube)),
+        put_(put_command(0, 1, bench.options.body_bytes)) {
+    for (std::size_t i = 0; i < kWorkers; ++i) {
+      workers_.push_back(client_in(bench, kTube));
+      workers_.back().send("reserve\r\n");
+    }
+  }
+
+  /// Puts for that long, then waits for what is still to come due.
+  void run(Duration duration) {
+    const Time end = Clock::now() + duration;
+    const Time give_up = end + kDelay + bench_.patience();
+    Time next_put = Clock::now();
+    while (Clock::now() < end || !due_.empty() || !sent_.empty()) {
+      if (Clock::now() > give_up) fail("{} keeps due jobs back", bench_.address.text);
+      if (Clock::now() >= next_put && next_put < end) {
+        put();
+        next_put += gap();
+      }
+      wait_until(next_put < end ? next_put : Clock::now() + std::chrono::milliseconds{50});
+    }
+  }
+
+  [[nodiscard]] const Histogram& round_trips() const { return round_trips_; }
+  [[nodiscard]] const Histogram& lateness() const { return lateness_; }
+
+ private:
+  // Half to one and a half of the mean, so that due times keep no step with any timer.
+  Duration gap() {
+    const double jitter = 0.5 + static_cast<double>(random_()) / std::minstd_rand::max();
+    return from_seconds(jitter / bench_.options.rate);
+  }
+
+  void put() {
+    sent_.push_back(Clock::now());
+    producer_.send(put_);
+  }
+
+  void wait_until(Time when) {
+    check_interrupted();
+    std::vector<pollfd> events{{.fd = producer_.fd(), .events = POLLIN, .revents = 0}};
+    for (const Client& worker : workers_) {
+      events.push_back({.fd = worker.fd(), .events = POLLIN, .revents = 0});
+    }
+    const Duration left = std::max<Duration>(when - Clock::now(), Duration::zero());
+    const timespec timeout{.tv_sec = left.count() / 1000000000,
+                           .tv_nsec = left.count() % 1000000000};
+    if (ppoll(events.data(), events.size(), &timeout, nullptr) <= 0) return;
+    const Time now = Clock::now();
+    if (events[0].revents != 0) on_inserted(now);
+    for (std::size_t i = 0; i < workers_.size(); ++i) {
+      if (events[i + 1].revents != 0) on_reserved(workers_[i], now);
+    }
+  }
+
+  void on_inserted(Time now) {
+    const Reply reply = producer_.read("INSERTED");
+    round_trips_.record(static_cast<std::uint64_t>((now - sent_.front()).count()));
+    due_[reply.id] = sent_.front() + kDelay;
+    sent_.pop_front();
+  }
+
+  void on_reserved(Client& worker, Time now) {
+    const Reply reply = worker.read();
+    if (reply.word == "DELETED") return;
+    if (reply.word != "RESERVED") fail("{} answered {}", bench_.address.text, reply.word);
+    const auto due = due_.find(reply.id);
+    if (due == due_.end()) fail("{} sent a job twice", bench_.address.text);
+    const Duration late = now - due->second;
+    if (late < Duration::zero()) fail("{} sent a job before it was due", bench_.address.text);
+    lateness_.record(static_cast<std::uint64_t>(late.count()));
+    due_.erase(due);
+    worker.send(fmt::format("delete {}\r\nreserve\r\n", reply.id));
+  }
+
+  const Bench& bench_;
+  Client producer_;
+  std::vector<Client> workers_;
+  std::string put_;
+  std::deque<Time> sent_;  // puts that are not answered yet
+  std::unordered_map<std::uint64_t, Time> due_;
+  Histogram round_trips_;
+  Histogram lateness_;
+  std::minstd_rand random_{1};
+};
+
+}  // namespace
+
+Figures run_lateness(const Bench& bench) {
+  Trickle trickle(bench);
+  Meter meter(bench);
+  trickle.run(from_seconds(bench.options.time_or(kSeconds)));
+  meter.stop();
+  const auto ms = [](std::uint64_t nanoseconds) { return static_cast<double>(nanoseconds) / 1e6; };
+  const double round_trip = ms(trickle.round_trips().percentile(0.5));
+  Figures figures{{"round-trip-p50", "ms", round_trip},
+                  {"late-p50", "ms", ms(trickle.lateness().percentile(0.5))},
+                  {"late-p50-more", "ms", ms(trickle.lateness().percentile(0.5)) - round_trip},
+                  {"late-p99", "ms", ms(trickle.lateness().percentile(0.99))}};
+  if (bench.process.seen()) {
+    figures.push_back({"cpu-share", "%", 100 * seconds(meter.cpu()) / seconds(meter.wall())});
+  }
+  return figures;
+}
+
+}  // namespace xylem::load
