@@ -1,0 +1,264 @@
+// The engine by example: what the transcripts cannot see, because it is about budgets, slices,
+// records or the exact moment of a timer. What a client sees is in tests/transcripts, histories are
+// in tests/simulation.
+#include "xylem/core/engine.h"
+
+#include <doctest/doctest.h>
+
+#include <vector>
+
+namespace xylem {
+namespace {
+
+// An engine with a clock to turn; every step is followed by check().
+class World {
+ public:
+  explicit World(std::uint32_t budget = limits::kSlice)
+      : engine({.budget = budget, .recording = true}) {}
+
+  ClientId client() { return engine.connect(now); }
+
+  const Reply* say(ClientId who, const Command& command) {
+    out.clear();
+    engine.execute(who, command, now, out);
+    return after_call();
+  }
+  JobId put(ClientId who, std::uint32_t pri = 0, std::uint32_t delay = 0, std::uint32_t ttr = 60) {
+    say(who, PutLine{.pri = pri, .delay = delay, .ttr = ttr, .body_bytes = 1});
+    return say(who, PutBody{.body = "x"})->number;
+  }
+  const Reply* tick() {
+    out.clear();
+    engine.tick(now, out);
+    return after_call();
+  }
+  void leave(ClientId who) {
+    out.clear();
+    engine.disconnect(who, now, out);
+    after_call();
+  }
+  // Lets time pass to the next deadline, again and again, until `span` is over.
+  std::vector<Reply> pass(Duration span) {
+    std::vector<Reply> heard;
+    const Time end = now + span;
+    while (engine.next_deadline() <= end) {
+      now = std::max(now, engine.next_deadline());
+      tick();
+      heard.insert(heard.end(), out.replies.begin(), out.replies.end());
+    }
+    now = end;
+    return heard;
+  }
+  JobStats job(ClientId who, JobId id) {
+    say(who, StatsJob{id});
+    return std::get<JobStats>(out.details);
+  }
+  TubeStats tube(ClientId who, std::string_view name = "default") {
+    say(who, StatsTube{name});
+    return std::get<TubeStats>(out.details);
+  }
+
+  Engine engine;
+  Output out;
+  Time now{Duration(17'000'000'000'000)};
+
+ private:
+  const Reply* after_call() {
+    engine.check();
+    return out.replies.empty() ? nullptr : &out.replies.front();
+  }
+};
+
+TEST_CASE("a put wakes who waits longest") {
+  World world;
+  const ClientId first = world.client();
+  const ClientId second = world.client();
+  const ClientId producer = world.client();
+  CHECK(world.say(first, Reserve{}) == nullptr);
+  CHECK(world.say(second, Reserve{}) == nullptr);
+  world.put(producer);
+  REQUIRE(world.out.replies.size() == 2);
+  CHECK(world.out.replies[0].word == ReplyWord::kInserted);
+  CHECK(world.out.replies[1].client == first);
+  CHECK(world.out.replies[1].text == "x");
+}
+
+TEST_CASE("a ttr that runs out after DEADLINE_SOON and touch is not forgotten") {
+  World world;
+  const ClientId worker = world.client();
+  const JobId id = world.put(worker, 0, 0, 3);
+  world.say(worker, Reserve{});
+  world.pass(std::chrono::milliseconds(1600));
+  CHECK(world.say(worker, ReserveWithTimeout{1}) == nullptr);
+  const auto heard = world.pass(std::chrono::milliseconds(400));
+  REQUIRE(heard.size() == 1);
+  CHECK(heard[0].word == ReplyWord::kDeadlineSoon);
+  CHECK(world.say(worker, Touch{id})->word == ReplyWord::kTouched);
+  world.pass(std::chrono::milliseconds(2999));
+  CHECK(world.job(worker, id).state == JobState::kReserved);
+  world.pass(std::chrono::milliseconds(1));
+  CHECK(world.job(worker, id).state == JobState::kReady);
+  CHECK(world.job(worker, id).timeouts == 1);
+}
+
+TEST_CASE("after a stall the owner that waits gets its expired job, not DEADLINE_SOON") {
+  World world;
+  const ClientId worker = world.client();
+  const JobId id = world.put(worker, 0, 0, 5);
+  world.say(worker, Reserve{});
+  world.say(worker, Reserve{});
+  world.now += seconds(20);
+  const Reply* reply = world.tick();
+  REQUIRE(reply != nullptr);
+  CHECK(reply->word == ReplyWord::kReserved);
+  CHECK(reply->number == id);
+  CHECK(world.out.replies.size() == 1);
+}
+
+TEST_CASE("a kick of many goes on in slices and answers once") {
+  World world(10);
+  const ClientId one = world.client();
+  const ClientId other = world.client();
+  for (int i = 0; i < 35; ++i) world.put(one, 0, 1000);
+  CHECK(world.say(one, Kick{30}) == nullptr);
+  CHECK(world.tube(other).jobs.ready == 10);
+  CHECK(world.engine.next_deadline() <= world.now);
+  // Of what was fixed at the start, somebody else takes one: it is not replaced.
+  CHECK(world.tick() == nullptr);
+  for (JobId id = 21; id <= 26; ++id) world.say(other, Delete{id});
+  const Reply* reply = world.tick();
+  REQUIRE(reply != nullptr);
+  CHECK(reply->word == ReplyWord::kKickedCount);
+  CHECK(reply->number == 29);
+}
+
+TEST_CASE("a kick that loses its client leaves the rest undone") {
+  World world(10);
+  const ClientId one = world.client();
+  const ClientId other = world.client();
+  for (int i = 0; i < 35; ++i) world.put(one, 0, 1000);
+  world.say(one, Kick{35});
+  world.leave(one);
+  CHECK(world.engine.next_deadline() > world.now);
+  CHECK(world.tube(other).jobs.ready == 10);
+}
+
+TEST_CASE("the jobs of a closed client come back in slices") {
+  World world(10);
+  const ClientId worker = world.client();
+  const ClientId other = world.client();
+  for (int i = 0; i < 25; ++i) world.put(other);
+  for (int i = 0; i < 25; ++i) world.say(worker, Reserve{});
+  world.leave(worker);
+  CHECK(world.tube(other).jobs.reserved == 15);
+  CHECK(world.job(other, 20).state == JobState::kReserved);
+  CHECK(world.say(other, Delete{20})->word == ReplyWord::kNotFound);
+  CHECK(world.engine.stats().current_connections == 1);
+  world.tick();
+  world.tick();
+  CHECK(world.tube(other).jobs.ready == 25);
+}
+
+TEST_CASE("list-tubes in slices names what is there all the time once, in order") {
+  World world(2);
+  const ClientId one = world.client();
+  const ClientId other = world.client();
+  for (const char* name : {"a", "b", "c", "d", "e"}) world.say(other, Watch{name});
+  CHECK(world.say(one, ListTubes{}) == nullptr);
+  world.say(other, Ignore{"c"});
+  world.say(other, Watch{"f"});
+  world.tick();
+  world.tick();
+  REQUIRE(!world.out.replies.empty());
+  CHECK(std::get<TubeList>(world.out.details).names == "default\na\nb\nd\ne\n");
+}
+
+TEST_CASE("a budget leaves waiters over, and a new reserve queues behind them") {
+  World world(1);
+  const ClientId first = world.client();
+  const ClientId second = world.client();
+  const ClientId third = world.client();
+  const ClientId boss = world.client();
+  world.say(boss, PauseTube{"default", 100});
+  for (int i = 0; i < 3; ++i) world.put(boss);
+  world.say(first, Reserve{});
+  world.say(second, Reserve{});
+  world.say(boss, PauseTube{"default", 0});
+  REQUIRE(world.out.replies.size() == 2);
+  CHECK(world.out.replies[1].client == first);
+  const Reply* reply = world.say(third, ReserveWithTimeout{0});
+  REQUIRE(reply != nullptr);
+  CHECK(reply->client == second);
+  reply = world.tick();
+  REQUIRE(reply != nullptr);
+  CHECK(reply->client == third);
+  CHECK(reply->word == ReplyWord::kReserved);
+}
+
+TEST_CASE("time-outs are told only up to the first deadline that is left over") {
+  World world(1);
+  const ClientId producer = world.client();
+  const ClientId worker = world.client();
+  world.say(worker, Watch{"empty"});
+  world.say(worker, Ignore{"default"});
+  world.put(producer, 0, 1);
+  world.put(producer, 0, 2);
+  world.say(worker, ReserveWithTimeout{3});
+  world.now += seconds(5);
+  CHECK(world.tick() == nullptr);
+  const Reply* reply = world.tick();
+  REQUIRE(reply != nullptr);
+  CHECK(reply->word == ReplyWord::kTimedOut);
+}
+
+TEST_CASE("records give the jobs back, reserved ones as ready") {
+  World world;
+  Engine copy({.budget = limits::kSlice, .recording = false});
+  const ClientId client = world.client();
+  const auto then = [&](const Command& command) {
+    world.say(client, command);
+    for (const Record& record : world.out.records) copy.apply(record, world.now);
+  };
+  const auto put = [&](std::uint32_t pri, std::uint32_t delay) {
+    then(PutLine{.pri = pri, .delay = delay, .ttr = 60, .body_bytes = 1});
+    then(PutBody{.body = "x"});
+  };
+  then(Use{"t"});
+  then(Watch{"t"});
+  for (const std::uint32_t delay : {0U, 0U, 0U, 100U, 0U}) put(5, delay);
+  for (int i = 0; i < 4; ++i) then(Reserve{});
+  then(Bury{3, 7});
+  then(Bury{1, 7});
+  then(Release{2, 9, 50});
+  then(ReserveJob{3});
+  then(KickJob{1});
+  then(Delete{5});
+  then(PauseTube{"t", 30});
+
+  copy.check();
+  Output out;
+  const ClientId reader = copy.connect(world.now);
+  const auto job = [&](JobId id) {
+    out.clear();
+    copy.execute(reader, StatsJob{id}, world.now, out);
+    return std::get<JobStats>(out.details);
+  };
+  CHECK(job(1).state == JobState::kReady);
+  CHECK(job(1).kicks == 1);
+  CHECK(job(2).state == JobState::kDelayed);
+  CHECK(job(2).pri == 9);
+  CHECK(job(2).time_left == 50);
+  CHECK(job(3).state == JobState::kReady);
+  CHECK(job(3).reserves == 2);
+  CHECK(job(4).state == JobState::kDelayed);
+  CHECK(copy.stats().jobs ==
+        JobCounts{.urgent = 2, .ready = 2, .reserved = 0, .delayed = 2, .buried = 0});
+  out.clear();
+  copy.execute(reader, StatsTube{"t"}, world.now, out);
+  CHECK(std::get<TubeStats>(out.details).pause_time_left == 30);
+  copy.tick(world.now + seconds(31), out);
+  copy.check();
+}
+
+}  // namespace
+}  // namespace xylem
