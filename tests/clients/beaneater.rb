@@ -51,8 +51,11 @@ end
 
 suite.check('reserve with timeout 0 and 1') do |name|
   tube = client.tubes[name]
-  takes(0) { fails(Beaneater::TimedOutError) { tube.reserve(0) } }
-  takes(1) { fails(Beaneater::TimedOutError) { tube.reserve(1) } }
+  took = stopwatch
+  fails(Beaneater::TimedOutError) { tube.reserve(0) }
+  took.call(0)
+  fails(Beaneater::TimedOutError) { tube.reserve(1) }
+  took.call(1)
   tube.put('now')
   tube.reserve(0) { |job| equal(job.body, 'now') }
 end
@@ -68,9 +71,14 @@ suite.check('DEADLINE_SOON') do |name|
 end
 
 suite.check('a ttr that runs out gives the job to another') do |name|
+  took = stopwatch
   client.tubes[name].put('slow', ttr: 1)
   mine = client.tubes[name].reserve
-  theirs = takes(1) { other.tubes[name].reserve(5) }
+  waiting = Thread.new { other.tubes[name].reserve(5) }
+  sleep 1.1
+  client.tubes.used # Debian's beanstalkd now and then forgets the ttr of a connection that stays silent
+  theirs = waiting.value
+  took.call(1)
   equal([theirs.id, theirs.stats.timeouts], [mine.id, 1])
   fails(Beaneater::NotFoundError) { mine.delete }
   theirs.delete
@@ -86,10 +94,12 @@ end
 
 suite.check('put with a delay') do |name|
   tube = client.tubes[name]
+  took = stopwatch
   id = tube.put('later', delay: 1)[:id]
   equal(client.jobs[id].stats.state, 'delayed')
   fails(Beaneater::TimedOutError) { tube.reserve(0) }
-  equal(takes(1) { tube.reserve.body }, 'later')
+  equal(tube.reserve.body, 'later')
+  took.call(1)
 end
 
 suite.check('release, with priority and delay') do |name|
@@ -153,10 +163,12 @@ end
 suite.check('pause holds jobs back until its time is over') do |name|
   tube = client.tubes[name]
   tube.put('held')
+  took = stopwatch
   tube.pause(1)
   has(tube.stats, pause: 1, cmd_pause_tube: 1)
   fails(Beaneater::TimedOutError) { tube.reserve(0) }
-  equal(takes(1) { tube.reserve.body }, 'held')
+  equal(tube.reserve.body, 'held')
+  took.call(1)
   fails(Beaneater::NotFoundError) { client.tubes['no-such-tube'].pause(0) }
 end
 

@@ -54,8 +54,11 @@ s.suite('beanstalkd', { open, close: (client) => client.quit() }, {
     for (const body of ['first', 'second', 'second again', 'third']) s.equal(await text(client.reserve()), body);
   },
   'reserveWithTimeout 0 and 1': async (client) => {
-    await s.takes(0, s.fails(client.reserveWithTimeout(0), 'TIMED_OUT'));
-    await s.takes(1, s.fails(client.reserveWithTimeout(1), 'TIMED_OUT'));
+    const took = s.stopwatch();
+    await s.fails(client.reserveWithTimeout(0), 'TIMED_OUT');
+    took(0);
+    await s.fails(client.reserveWithTimeout(1), 'TIMED_OUT');
+    took(1);
     await put(client, 'now');
     s.equal(await text(client.reserveWithTimeout(0)), 'now');
   },
@@ -69,9 +72,14 @@ s.suite('beanstalkd', { open, close: (client) => client.quit() }, {
   },
   'a ttr that runs out gives the job to another': async (client, tube, another) => {
     const other = await another();
+    const took = s.stopwatch();
     const id = await put(client, 'slow', { ttr: 1 });
     await client.reserve();
-    s.equal((await s.takes(1, other.reserveWithTimeout(5)))[0], id);
+    const theirs = other.reserveWithTimeout(5);
+    await s.sleep(1100);
+    await client.listTubeUsed();  // Debian's beanstalkd now and then forgets the ttr of a connection that stays silent
+    s.equal((await theirs)[0], id);
+    took(1);
     await s.fails(client.delete(id), 'NOT_FOUND');
     s.equal((await other.statsJob(id)).timeouts, 1);
   },
@@ -84,10 +92,12 @@ s.suite('beanstalkd', { open, close: (client) => client.quit() }, {
     s.equal(await waiting, 'at last');
   },
   'put with a delay': async (client) => {
+    const took = s.stopwatch();
     const id = await put(client, 'later', { delay: 1 });
     s.equal(await state(client, id), 'delayed');
     await s.fails(client.reserveWithTimeout(0), 'TIMED_OUT');
-    s.equal(await s.takes(1, text(client.reserve())), 'later');
+    s.equal(await text(client.reserve()), 'later');
+    took(1);
   },
   'release, with priority and delay': async (client) => {
     const id = await put(client, 'again');
@@ -136,10 +146,12 @@ s.suite('beanstalkd', { open, close: (client) => client.quit() }, {
   },
   'pauseTube holds jobs back until its time is over': async (client, tube) => {
     await put(client, 'held');
+    const took = s.stopwatch();
     await client.pauseTube(tube, 1);
     s.has(await client.statsTube(tube), { 'pause': 1, 'cmd-pause-tube': 1 });
     await s.fails(client.reserveWithTimeout(0), 'TIMED_OUT');
-    s.equal(await s.takes(1, text(client.reserve())), 'held');
+    s.equal(await text(client.reserve()), 'held');
+    took(1);
     await s.fails(client.pauseTube('no-such-tube', 0), 'NOT_FOUND');
   },
   'use, watch, ignore and the lists of tubes': async (client, tube) => {

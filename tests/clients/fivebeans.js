@@ -75,8 +75,11 @@ s.suite('fivebeans', { open, close: (client) => client.client.end() }, {
     for (const body of ['first', 'second', 'second again', 'third']) s.equal(await text(client.reserve()), body);
   },
   'reserve_with_timeout 0 and 1': async (client) => {
-    await s.takes(0, s.fails(client.reserve_with_timeout(0), 'TIMED_OUT'));
-    await s.takes(1, s.fails(client.reserve_with_timeout(1), 'TIMED_OUT'));
+    const took = s.stopwatch();
+    await s.fails(client.reserve_with_timeout(0), 'TIMED_OUT');
+    took(0);
+    await s.fails(client.reserve_with_timeout(1), 'TIMED_OUT');
+    took(1);
     await put(client, 'now');
     s.equal(await text(client.reserve_with_timeout(0)), 'now');
   },
@@ -90,9 +93,14 @@ s.suite('fivebeans', { open, close: (client) => client.client.end() }, {
   },
   'a ttr that runs out gives the job to another': async (client, tube, another) => {
     const other = await another();
+    const took = s.stopwatch();
     const id = await put(client, 'slow', { ttr: 1 });
     await client.reserve();
-    s.equal((await s.takes(1, other.reserve_with_timeout(5)))[0], id);
+    const theirs = other.reserve_with_timeout(5);
+    await s.sleep(1100);
+    await client.list_tube_used();  // Debian's beanstalkd now and then forgets the ttr of a connection that stays silent
+    s.equal((await theirs)[0], id);
+    took(1);
     await s.fails(client.destroy(id), 'NOT_FOUND');
     s.equal((await other.stats_job(id)).timeouts, 1);
   },
@@ -105,10 +113,12 @@ s.suite('fivebeans', { open, close: (client) => client.client.end() }, {
     s.equal(await waiting, 'at last');
   },
   'put with a delay': async (client) => {
+    const took = s.stopwatch();
     const id = await put(client, 'later', { delay: 1 });
     s.equal(await state(client, id), 'delayed');
     await s.fails(client.reserve_with_timeout(0), 'TIMED_OUT');
-    s.equal(await s.takes(1, text(client.reserve())), 'later');
+    s.equal(await text(client.reserve()), 'later');
+    took(1);
   },
   'release, with priority and delay': async (client) => {
     const id = await put(client, 'again');
@@ -157,10 +167,12 @@ s.suite('fivebeans', { open, close: (client) => client.client.end() }, {
   },
   'pause_tube holds jobs back until its time is over': async (client, tube) => {
     await put(client, 'held');
+    const took = s.stopwatch();
     await client.pause_tube(tube, 1);
     s.has(await client.stats_tube(tube), { 'pause': 1, 'cmd-pause-tube': 1 });
     await s.fails(client.reserve_with_timeout(0), 'TIMED_OUT');
-    s.equal(await s.takes(1, text(client.reserve())), 'held');
+    s.equal(await text(client.reserve()), 'held');
+    took(1);
     await s.fails(client.pause_tube('no-such-tube', 0), 'NOT_FOUND');
   },
   'use, watch, ignore and the lists of tubes': async (client, tube) => {

@@ -63,8 +63,11 @@ s.suite('node-beanstalk', { open, close }, {
     for (const body of ['first', 'second', 'second again', 'third']) s.equal(await text(client.reserve()), body);
   },
   'reserveWithTimeout 0 and 1': async (client) => {
-    s.equal(await s.takes(0, client.reserveWithTimeout(0)), null);
-    s.equal(await s.takes(1, client.reserveWithTimeout(1)), null);
+    const took = s.stopwatch();
+    s.equal(await client.reserveWithTimeout(0), null);
+    took(0);
+    s.equal(await client.reserveWithTimeout(1), null);
+    took(1);
     await put(client, 'now');
     s.equal(await text(client.reserveWithTimeout(0)), 'now');
   },
@@ -78,9 +81,14 @@ s.suite('node-beanstalk', { open, close }, {
   },
   'a ttr that runs out gives the job to another': async (client, tube, another) => {
     const other = await another();
+    const took = s.stopwatch();
     const id = await put(client, 'slow', { ttr: 1 });
     await client.reserve();
-    s.equal((await s.takes(1, other.reserveWithTimeout(5))).id, id);
+    const theirs = other.reserveWithTimeout(5);
+    await s.sleep(1100);
+    await client.listTubeUsed();  // Debian's beanstalkd now and then forgets the ttr of a connection that stays silent
+    s.equal((await theirs).id, id);
+    took(1);
     s.equal(await client.delete(id), false);
     s.equal((await other.statsJob(id)).timeouts, 1);
   },
@@ -93,10 +101,12 @@ s.suite('node-beanstalk', { open, close }, {
     s.equal(await waiting, 'at last');
   },
   'put with a delay': async (client) => {
+    const took = s.stopwatch();
     const { id, state: inserted } = await client.put('later', 60, 0, 1);
     s.equal([inserted, await state(client, id)], ['delayed', 'delayed']);
     s.equal(await client.reserveWithTimeout(0), null);
-    s.equal(await s.takes(1, text(client.reserve())), 'later');
+    s.equal(await text(client.reserve()), 'later');
+    took(1);
   },
   'release, with priority and delay': async (client) => {
     const id = await put(client, 'again');
@@ -151,10 +161,12 @@ s.suite('node-beanstalk', { open, close }, {
   },
   'pauseTube holds jobs back until its time is over': async (client, tube) => {
     await put(client, 'held');
+    const took = s.stopwatch();
     s.equal(await client.pauseTube(tube, 1), true);
     s.has(await client.statsTube(tube), { 'pause': 1, 'cmd-pause-tube': 1 });
     s.equal(await client.reserveWithTimeout(0), null);
-    s.equal(await s.takes(1, text(client.reserve())), 'held');
+    s.equal(await text(client.reserve()), 'held');
+    took(1);
     s.equal(await client.pauseTube('no-such-tube', 0), false);
   },
   'use, watch, ignore and the lists of tubes': async (client, tube) => {

@@ -66,8 +66,11 @@ $checks['priorities order jobs, ids order equals'] = function (string $tube) {
 };
 $checks['reserveWithTimeout 0 and 1'] = function (string $tube) {
     $client = connect($tube);
-    equal(takes(0, fn() => $client->reserveWithTimeout(0)), null);
-    equal(takes(1, fn() => $client->reserveWithTimeout(1)), null);
+    $took = stopwatch();
+    equal($client->reserveWithTimeout(0), null);
+    $took(0);
+    equal($client->reserveWithTimeout(1), null);
+    $took(1);
     $client->put('now');
     equal($client->reserveWithTimeout(0)->getData(), 'now');
 };
@@ -82,19 +85,25 @@ $checks['DEADLINE_SOON'] = function (string $tube) {
 };
 $checks['a ttr that runs out gives the job to another'] = function (string $tube) {
     [$client, $other] = [connect($tube), connect($tube)];
+    $took = stopwatch();
     $client->put('slow', 0, 0, 1);
     $mine = $client->reserve();
-    $theirs = takes(1, fn() => $other->reserveWithTimeout(5));
+    usleep(1100000);
+    $client->listTubeUsed(true);  // Debian's beanstalkd now and then forgets the ttr of a connection that stays silent
+    $theirs = $other->reserveWithTimeout(5);
+    $took(1);
     equal($theirs->getId(), $mine->getId());
     has($other->statsJob($theirs), ['timeouts' => 1]);
     fails(Exception\JobNotFoundException::class, fn() => $client->delete($mine));
 };
 $checks['put with a delay'] = function (string $tube) {
     $client = connect($tube);
+    $took = stopwatch();
     $job = $client->put('later', 0, 1);
     equal(state($client, $job), 'delayed');
     equal($client->reserveWithTimeout(0), null);
-    equal(takes(1, fn() => $client->reserve())->getData(), 'later');
+    equal($client->reserve()->getData(), 'later');
+    $took(1);
 };
 $checks['release, with priority and delay'] = function (string $tube) {
     $client = connect($tube);
@@ -144,10 +153,12 @@ $checks['peek, peekReady, peekDelayed, peekBuried'] = function (string $tube) {
 $checks['pauseTube holds jobs back until its time is over, resumeTube ends it'] = function (string $tube) {
     $client = connect($tube);
     $client->put('held');
+    $took = stopwatch();
     $client->pauseTube($tube, 1);
     has($client->statsTube($tube), ['pause' => 1, 'cmd-pause-tube' => 1]);
     equal($client->reserveWithTimeout(0), null);
-    $job = takes(1, fn() => $client->reserve());
+    $job = $client->reserve();
+    $took(1);
     $client->pauseTube($tube, 100);
     $client->release($job);
     equal($client->reserveWithTimeout(0), null);

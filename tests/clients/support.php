@@ -64,16 +64,17 @@ function fails(string $class, Closure $command): void
     throw new Exception("expected $class, got success");
 }
 
-// The command takes `seconds`: not less, and more only as far as a busy machine makes it.
-function takes(int $seconds, Closure $command)
+// $took = stopwatch(); ...; $took(1): since then 1 s has passed, not less, and more only as far as a busy machine makes it.
+// It is started before the command that starts the server's clock.
+function stopwatch(): Closure
 {
     $start = hrtime(true);
-    $result = $command();
-    $taken = (hrtime(true) - $start) / 1e9;
-    if ($taken < $seconds - 0.05 || $taken > $seconds + 2) {
-        throw new Exception("expected $seconds s, took $taken s");
-    }
-    return $result;
+    return function (int $seconds) use ($start) {
+        $taken = (hrtime(true) - $start) / 1e9;
+        if ($taken < $seconds - 0.005 || $taken > $seconds + 2) {
+            throw new Exception("expected $seconds s, took $taken s");
+        }
+    };
 }
 
 // beanstalkd's keys come first, in its order, numbers as numbers.
