@@ -1,0 +1,38 @@
+// TurnClock: where the engine's time comes from. It starts at the wall clock and goes on by
+// CLOCK_BOOTTIME: it never goes back, counts a suspended machine's sleep, and does not notice when
+// somebody sets the wall clock. It is read once a turn (design: "The clock").
+#pragma once
+
+#include <cstdint>
+#include <ctime>
+
+#include "xylem/core/time.h"
+
+namespace xylem {
+
+// One moment, in ticks. A tick of the engine runs at `floor`, a command is executed at `ceil`.
+struct Moment {
+  Time floor{};
+  Time ceil{};
+};
+
+constexpr Moment moment_of(std::int64_t nanoseconds) {
+  constexpr std::int64_t kTick = 1'000'000'000 / Clock::period::den;
+  const std::int64_t whole = nanoseconds / kTick;
+  const std::int64_t part = nanoseconds % kTick == 0 ? 0 : 1;
+  return {.floor = Time(Duration(whole)), .ceil = Time(Duration(whole + part))};
+}
+
+class TurnClock {
+ public:
+  TurnClock();
+
+  [[nodiscard]] Moment read() const;
+  // `time` on CLOCK_BOOTTIME, as timerfd wants it; at least 1 ns, since 0 disarms.
+  [[nodiscard]] timespec on_boottime(Time time) const;
+
+ private:
+  std::int64_t offset_ns_;  // the engine's time less CLOCK_BOOTTIME
+};
+
+}  // namespace xylem

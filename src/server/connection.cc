@@ -1,0 +1,228 @@
+// The path of bytes through one connection, top to bottom: events, reading, running, answering,
+// sending, ending.
+
+#include "server/connection.h"
+
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <span>
+#include <utility>
+
+#include "server/server.h"
+#include "xylem/check.h"
+
+namespace xylem {
+namespace {
+
+// A put's line has no reply if its body is still to come.
+bool owes_reply(const Command& command) {
+  const auto* line = std::get_if<PutLine>(&command);
+  return line == nullptr || line->fate == PutFate::kTrailing;
+}
+
+// Bytes that nobody read would make close() a reset, which could overtake our last replies.
+void discard_input(int socket, std::span<char> space) {
+  constexpr int kTries = 16;
+  for (int i = 0; i < kTries; ++i) {
+    if (recv(socket, space.data(), space.size(), MSG_DONTWAIT) <= 0) return;
+  }
+}
+
+}  // namespace
+
+Connection::Connection(Server& server, int socket, ClientId id, std::uint32_t most_job_bytes)
+    : server_(server), socket_(socket), id_(id), parser_(most_job_bytes) {}
+
+Connection* Connection::open(Server& server, int socket, ClientId id,
+                             std::uint32_t most_job_bytes) {
+  auto* connection = new Connection(server, socket, id, most_job_bytes);
+  CHECK(uv_poll_init(&server.loop(), &connection->poll_, socket) == 0);
+  connection->poll_.data = connection;
+  connection->update_events();
+  return connection;
+}
+
+void Connection::on_event(int status, int events) {
+  server_.begin_turn();
+  if (status < 0) return close();
+  if ((events & UV_WRITABLE) != 0) server_.mark_dirty(*this);
+  if ((events & UV_DISCONNECT) != 0) half_close();
+  if ((events & UV_READABLE) != 0) read();
+  if (!closed_) update_events();
+}
+
+void Connection::read() {
+  const std::span<char> body = pending_.empty() ? parser_.body_space() : std::span<char>{};
+  const std::span<char> rest =
+      server_.read_buffer().first(limits::kReadAheadBytes - pending_.size());
+  ssize_t count = 0;
+  if (body.empty()) {
+    count = recv(socket_, rest.data(), rest.size(), 0);
+  } else {
+    const std::array<iovec, 2> parts{{{.iov_base = body.data(), .iov_len = body.size()},
+                                      {.iov_base = rest.data(), .iov_len = rest.size()}}};
+    count = readv(socket_, parts.data(), 2);
+  }
+  if (count < 0) {
+    if (errno != EAGAIN && errno != EINTR) close();
+    return;
+  }
+  if (count == 0) return on_end_of_input();
+  server_.mark_active(*this);
+  const auto bytes = static_cast<std::size_t>(count);
+  const std::size_t in_body = std::min(bytes, body.size());
+  if (in_body > 0) parser_.body_arrived(in_body);
+  take({rest.data(), bytes - in_body});
+}
+
+// `input` was read: runs it at once if that is possible, so that nothing is copied.
+void Connection::take(std::string_view input) {
+  if (!pending_.empty() || is_resuming || !may_run()) {
+    pending_.append(input);
+    if (!is_resuming) run_pending();
+    return;
+  }
+  run(input);
+  if (!input.empty() && !ending_) pending_.assign(input);
+}
+
+void Connection::on_end_of_input() {
+  input_ended_ = true;
+  half_close();
+  server_.resume_later(*this);
+}
+
+void Connection::half_close() {
+  if (half_closed_) return;
+  half_closed_ = true;
+  server_.half_close(*this);
+}
+
+void Connection::resume() {
+  run_pending();
+  update_events();
+}
+
+void Connection::run_pending() {
+  std::string_view input = pending_;
+  run(input);
+  if (input.empty() || ending_) {
+    pending_ = std::string();  // clear() would keep its memory
+  } else {
+    pending_.erase(0, pending_.size() - input.size());
+  }
+}
+
+void Connection::run(std::string_view& input) {
+  for (std::uint32_t count = 0; may_run(); ++count) {
+    if (count == limits::kCommandsPerTurn) return server_.resume_later(*this);
+    Parser::Item item = parser_.next(input);
+    if (!perform(item)) return;
+  }
+}
+
+template <class Write>
+void Connection::say(Write write) {
+  if (!out_) out_ = server_.out_buffers().take();
+  std::string& text = out_->text();
+  const std::size_t before = text.size();
+  write(text);
+  out_->appended(before);
+  server_.mark_dirty(*this);
+}
+
+// False: there is no complete command.
+bool Connection::perform(Parser::Item& item) {
+  if (auto* command = std::get_if<Command>(&item)) {
+    waiting_ = owes_reply(*command);
+    server_.execute(*this, *command);
+    return true;
+  }
+  if (const auto* refused = std::get_if<Parser::Refused>(&item)) {
+    say([refused](std::string& text) { write_word(text, refused->word); });
+    return true;
+  }
+  if (std::holds_alternative<Parser::Quit>(item) || input_ended_) finish();
+  return false;
+}
+
+void Connection::answer(const Reply& reply) {
+  if (ending_) return;
+  CHECK(waiting_);
+  waiting_ = false;
+  say([&reply](std::string& text) { write_reply(text, reply); });
+  if (reply.buffer != nullptr) out_->append_body(BufferRef(reply.buffer));
+}
+
+void Connection::answer(const ReplyDetails& details, const ProcessStats& process) {
+  if (ending_) return;
+  CHECK(waiting_);
+  waiting_ = false;
+  say([&](std::string& text) { write_details(text, details, process); });
+}
+
+void Connection::flush() {
+  if (out_) {
+    const OutBuffer::Outcome outcome = out_->send_to(socket_);
+    if (outcome == OutBuffer::Outcome::kFailed) return close();
+    send_stuck_ = outcome == OutBuffer::Outcome::kSome;
+    if (!send_stuck_) server_.out_buffers().give(std::move(out_));
+  }
+  if (ending_ && !out_) {
+    discard_input(socket_, server_.read_buffer());
+    return close();
+  }
+  if (has_more() && may_run()) server_.resume_later(*this);
+  update_events();
+}
+
+void Connection::finish() {
+  ending_ = true;
+  server_.mark_dirty(*this);
+}
+
+void Connection::close() {
+  if (closed_) return;
+  closed_ = true;
+  ending_ = true;
+  uv_poll_stop(&poll_);
+  ::close(socket_);
+  server_.closed(*this);
+  uv_close(reinterpret_cast<uv_handle_t*>(&poll_),
+           [](uv_handle_t* handle) { delete static_cast<Connection*>(handle->data); });
+}
+
+bool Connection::is_over_limit() const {
+  return out_ && out_->bytes() > server_.out_buffer_limit();
+}
+
+bool Connection::may_run() const { return !waiting_ && !ending_ && !is_over_limit(); }
+
+int Connection::wanted_events() const {
+  const bool reads =
+      !input_ended_ && !ending_ && !is_over_limit() && pending_.size() < limits::kReadAheadBytes;
+  int events = reads ? UV_READABLE : 0;
+  if (!reads && waiting_ && !half_closed_) events |= UV_DISCONNECT;
+  if (send_stuck_) events |= UV_WRITABLE;
+  return events;
+}
+
+// libuv's uv_poll_start is two system calls even when nothing changes, so nothing is asked for
+// twice.
+void Connection::update_events() {
+  const int events = wanted_events();
+  if (events == polled_events_) return;
+  polled_events_ = events;
+  const auto on_event = [](uv_poll_t* handle, int status, int fired) {
+    static_cast<Connection*>(handle->data)->on_event(status, fired);
+  };
+  CHECK(uv_poll_start(&poll_, events, on_event) == 0);
+}
+
+}  // namespace xylem

@@ -1,0 +1,118 @@
+// Connection: one client's socket. Bytes in, commands to the server; replies in, bytes out.
+//
+//                   readable                  reply is owed, or output over its limit
+//     socket --> read buffer of the turn --> parser --> execute --------+
+//                                ^                                      v
+//                                +-- resume list <-- pending_ (what was read, but not run)
+//
+//     open --------> ending: quit, or all of the input is done, or the server stops
+//      |               |  all output has left
+//      +-- error ------+-------------> closed; dies in its handle's close callback
+//
+// It keeps these rules:
+//  - A client has one command at a time; what it sent behind a command that owes its reply waits in
+//    pending_, at most limits::kReadAheadBytes of it. The rest stays in the kernel.
+//  - An idle connection owns no buffer: it reads into the turn's, writes from the pool's.
+//  - One write a turn (flush), whatever was said.
+//  - The end of the input ends nothing: what was read is run and answered first.
+//
+// A uv_poll_t instead of a uv_tcp_t: it serves TCP and unix sockets alike, is smaller, and lets a
+// read go straight into a long body and a write be gathered from shared ones.
+#pragma once
+
+#include <uv.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "server/out_buffer.h"
+#include "xylem/core/command.h"
+#include "xylem/core/ids.h"
+#include "xylem/core/list.h"
+#include "xylem/core/reply.h"
+#include "xylem/core/time.h"
+#include "xylem/protocol/parser.h"
+#include "xylem/protocol/writer.h"
+
+namespace xylem {
+
+class Server;
+
+class Connection {
+ public:
+  // Begins to read. `socket` is non-blocking and is ours from now on. Lives until the close
+  // callback.
+  static Connection* open(Server& server, int socket, ClientId id, std::uint32_t most_job_bytes);
+
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
+  [[nodiscard]] ClientId id() const { return id_; }
+  // Whether a command owes its reply.
+  [[nodiscard]] bool waiting() const { return waiting_; }
+  // Whether there is something to run when the reply has come.
+  [[nodiscard]] bool has_more() const { return input_ended_ || !pending_.empty(); }
+
+  // The reply to its command: any word but kOk, or the details of an OK.
+  void answer(const Reply& reply);
+  void answer(const ReplyDetails& details, const ProcessStats& process);
+  // Runs what is pending, if nothing stands in its way. The server calls it from the resume list.
+  void resume();
+  // Sends what it has to say. The server calls it at the end of the turn, from the dirty list.
+  void flush();
+  // Runs no command any more; closes when all output has left.
+  void finish();
+  // Closes now; what was not sent is lost. The object lives until the loop comes round.
+  void close();
+  void set_most_job_bytes(std::uint32_t bytes) { parser_.set_most_job_bytes(bytes); }
+
+  // The server's: membership in its lists.
+  Links<Connection> dirty_links;
+  Links<Connection> resume_links;
+  Links<Connection> idle_links;
+  bool is_dirty = false;
+  bool is_resuming = false;
+  Time active_at{};  // of the idle list
+
+ private:
+  Connection(Server& server, int socket, ClientId id, std::uint32_t most_job_bytes);
+  ~Connection() = default;
+
+  void on_event(int status, int events);
+  void read();
+  void take(std::string_view input);
+  void on_end_of_input();
+  void half_close();
+
+  void run_pending();
+  void run(std::string_view& input);
+  bool perform(Parser::Item& item);
+  // Appends what `write(text)` appends to its argument.
+  template <class Write>
+  void say(Write write);
+
+  [[nodiscard]] bool is_over_limit() const;
+  [[nodiscard]] bool may_run() const;
+  [[nodiscard]] int wanted_events() const;
+  void update_events();
+
+  Server& server_;
+  uv_poll_t poll_{};
+  int socket_;
+  ClientId id_;
+  Parser parser_;
+  std::string pending_;
+  std::unique_ptr<OutBuffer> out_;  // null: nothing to say
+  int polled_events_ = 0;
+  bool waiting_ = false;
+  bool input_ended_ = false;  // the peer has said its last
+  bool half_closed_ = false;  // the engine knows that it will
+  bool send_stuck_ = false;   // the socket took not all
+  bool ending_ = false;
+  bool closed_ = false;
+};
+
+}  // namespace xylem

@@ -1,0 +1,158 @@
+// Start, reload and stop, in the order of the drawing in daemon.h.
+
+#include "server/daemon.h"
+
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <utility>
+
+#include "server/descriptors.h"
+#include "server/systemd.h"
+#include "server/user.h"
+#include "xylem/check.h"
+
+namespace xylem {
+namespace {
+
+constexpr int kExitOfSignal =
+    128;  // what a shell shows of a process that died by a signal, plus its number
+
+void close_all(const std::vector<ListenSocket>& sockets) {
+  for (const ListenSocket& socket : sockets) close_and_remove(socket);
+}
+
+}  // namespace
+
+Daemon::Daemon(Config config, int argc, const char* const* argv)
+    : config_(std::move(config)),
+      argc_(argc),
+      argv_(argv),
+      log_(make_log(config_)),
+      signals_(*this) {
+  CHECK(uv_loop_init(&loop_) == 0);
+}
+
+Daemon::~Daemon() { CHECK(uv_loop_close(&loop_) == 0); }
+
+Result<std::monostate> Daemon::run() {
+  for (const std::string& notice : config_.notices) log_.warn("{}", notice);
+  Result<std::vector<ListenSocket>> sockets = open_sockets();
+  if (!sockets) return sockets.error();
+  if (!config_.user.empty()) {
+    if (auto became = become_user(config_.user); !became) {
+      close_all(sockets.value());
+      return became;
+    }
+  }
+  serve(std::move(sockets).value());
+  return std::monostate{};
+}
+
+Result<std::vector<ListenSocket>> Daemon::open_sockets() {
+  std::vector<ListenSocket> sockets;
+  Result<std::vector<int>> passed = sockets_from_systemd();
+  if (!passed) return passed.error();
+  for (const int descriptor : passed.value()) sockets.push_back(adopt(descriptor));
+  if (!sockets.empty()) {
+    log_.info("took {} listening sockets from systemd; configured addresses are not used",
+              sockets.size());
+    return sockets;
+  }
+  for (const ListenAddress& address : config_.listen) {
+    Result<ListenSocket> socket = listen_on(address);
+    if (!socket) {
+      close_all(sockets);
+      return socket.error();
+    }
+    sockets.push_back(std::move(socket).value());
+  }
+  return sockets;
+}
+
+void Daemon::serve(std::vector<ListenSocket> sockets) {
+  log_.info("xylemd {} starts, pid {}", XYLEM_VERSION, getpid());
+  signals_.start(loop_);
+  server_.emplace(loop_, config_, raise_descriptor_limit(), log_);
+  server_->start();
+  for (ListenSocket& socket : sockets) {
+    listeners_.push_back(std::make_unique<Listener>(*server_, std::move(socket), log_));
+    listeners_.back()->start(loop_);
+  }
+  notify_ready();
+  uv_run(&loop_, UV_RUN_DEFAULT);
+  log_.info("stopped");
+}
+
+void Daemon::on_signal(int number) {
+  switch (number) {
+    case SIGUSR1:
+      server_->drain();
+      log_.info("drain mode: put is refused from now on");
+      return;
+    case SIGHUP:
+      return reload();
+    default:
+      return stop(number);
+  }
+}
+
+void Daemon::stop(int number) {
+  if (std::exchange(stopping_, true)) {
+    log_.warn("told twice to stop: exit at once");
+    for (const auto& listener : listeners_) close_and_remove(listener->socket());
+    std::_Exit(kExitOfSignal + number);
+  }
+  log_.info("stopping: {} connections", server_->connection_count());
+  notify_stopping();
+  for (const auto& listener : listeners_) listener->shut();
+  server_->finish_clients();
+  patience_.data = stop_check_.data = this;
+  CHECK(uv_timer_init(&loop_, &patience_) == 0);
+  const auto on_out_of_patience = [](uv_timer_t* handle) {
+    auto* daemon = static_cast<Daemon*>(handle->data);
+    daemon->log_.warn("{} connections did not take their replies",
+                      daemon->server_->connection_count());
+    daemon->server_->close_clients();
+  };
+  using std::chrono::milliseconds;
+  const auto patience = std::chrono::duration_cast<milliseconds>(limits::kStopPatience).count();
+  uv_timer_start(&patience_, on_out_of_patience, static_cast<std::uint64_t>(patience), 0);
+  CHECK(uv_check_init(&loop_, &stop_check_) == 0);
+  const auto on_check = [](uv_check_t* handle) {
+    static_cast<Daemon*>(handle->data)->on_turn_while_stopping();
+  };
+  uv_check_start(&stop_check_, on_check);
+}
+
+void Daemon::on_turn_while_stopping() {
+  if (server_->connection_count() == 0) shut();
+}
+
+void Daemon::shut() {
+  uv_close(reinterpret_cast<uv_handle_t*>(&patience_), nullptr);
+  uv_close(reinterpret_cast<uv_handle_t*>(&stop_check_), nullptr);
+  signals_.shut();
+  server_->shut();
+}
+
+// On an error everything stays as it is.
+void Daemon::reload() {
+  notify_reloading();
+  Result<Config> loaded = reload_config(argc_, argv_);
+  if (loaded) {
+    Config config = std::move(loaded).value();
+    if (config.listen != config_.listen) log_.warn("reload: listen needs a restart");
+    if (config.user != config_.user) log_.warn("reload: user needs a restart");
+    xylem::configure(log_, config);
+    server_->configure(config);
+    log_.info("reloaded the configuration");
+  } else {
+    log_.error("reload: {}; nothing is changed", loaded.error().text);
+  }
+  notify_ready();
+}
+
+}  // namespace xylem

@@ -1,0 +1,19 @@
+// setrlimit; a refusal leaves the limit as it was, which is then all there is.
+
+#include "server/descriptors.h"
+
+#include <sys/resource.h>
+
+#include "xylem/check.h"
+
+namespace xylem {
+
+std::uint64_t raise_descriptor_limit() {
+  rlimit limit{};
+  CHECK(getrlimit(RLIMIT_NOFILE, &limit) == 0);
+  const rlimit raised{.rlim_cur = limit.rlim_max, .rlim_max = limit.rlim_max};
+  if (setrlimit(RLIMIT_NOFILE, &raised) == 0) limit = raised;
+  return limit.rlim_cur > kReservedDescriptors ? limit.rlim_cur - kReservedDescriptors : 1;
+}
+
+}  // namespace xylem

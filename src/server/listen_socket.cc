@@ -1,0 +1,164 @@
+// getaddrinfo, bind, listen, and the care for socket files.
+
+#include "server/listen_socket.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <memory>
+
+#include "xylem/check.h"
+
+namespace xylem {
+namespace {
+
+constexpr int kExitCode = 111;
+constexpr int kBacklog = 1'024;
+
+// Accepted sockets inherit these.
+void set_options(int descriptor, int family) {
+  const int on = 1;
+  setsockopt(descriptor, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+  if (family != AF_UNIX) setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+}
+
+std::string name_of(const sockaddr_storage& address, socklen_t length) {
+  if (address.ss_family == AF_UNIX) {
+    const auto& path = reinterpret_cast<const sockaddr_un&>(address).sun_path;
+    return fmt::format("unix:{}", std::string(path, strnlen(path, sizeof path)));
+  }
+  std::array<char, NI_MAXHOST> host{};
+  std::array<char, NI_MAXSERV> port{};
+  if (getnameinfo(reinterpret_cast<const sockaddr*>(&address), length, host.data(), host.size(),
+                  port.data(), port.size(), NI_NUMERICHOST | NI_NUMERICSERV) != 0) {
+    return "an unknown address";
+  }
+  const bool is_v6 = address.ss_family == AF_INET6;
+  return fmt::format("{}{}{}:{}", is_v6 ? "[" : "", host.data(), is_v6 ? "]" : "", port.data());
+}
+
+std::string name_of_socket(int descriptor) {
+  sockaddr_storage address{};
+  socklen_t length = sizeof address;
+  CHECK(getsockname(descriptor, reinterpret_cast<sockaddr*>(&address), &length) == 0);
+  return name_of(address, length);
+}
+
+int open_socket(int family) {
+  return socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+}
+
+// A bound and listening socket, or -1 and errno.
+int bind_to(int family, const sockaddr* address, socklen_t length) {
+  const int descriptor = open_socket(family);
+  if (descriptor < 0) return -1;
+  const int on = 1;
+  if (family != AF_UNIX) {
+    setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  }
+  set_options(descriptor, family);
+  if (bind(descriptor, address, length) == 0 && listen(descriptor, kBacklog) == 0) {
+    return descriptor;
+  }
+  const int error = errno;
+  close(descriptor);
+  errno = error;
+  return -1;
+}
+
+Result<ListenSocket> listen_on_tcp(const TcpAddress& address) {
+  const auto failed = [&address](const char* reason) {
+    return Error{fmt::format("cannot listen on {}:{}: {}", address.host, address.port, reason),
+                 kExitCode};
+  };
+  addrinfo hints{};
+  hints.ai_family = AF_UNSPEC;
+  hints.ai_socktype = SOCK_STREAM;
+  hints.ai_flags = AI_PASSIVE;
+  addrinfo* found = nullptr;
+  const char* host = address.host.empty() ? nullptr : address.host.c_str();
+  const int status = getaddrinfo(host, address.port.c_str(), &hints, &found);
+  if (status != 0) return failed(gai_strerror(status));
+  const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> owner(found, freeaddrinfo);
+  for (const addrinfo* info = found; info != nullptr; info = info->ai_next) {
+    const int descriptor = bind_to(info->ai_family, info->ai_addr, info->ai_addrlen);
+    if (descriptor < 0) continue;
+    return ListenSocket{.descriptor = descriptor, .name = name_of_socket(descriptor)};
+  }
+  return failed(std::strerror(errno));
+}
+
+// Whether somebody listens on the socket file. When in doubt, somebody does.
+bool is_live(const sockaddr_un& address) {
+  const int descriptor = open_socket(AF_UNIX);
+  if (descriptor < 0) return true;
+  const int status =
+      connect(descriptor, reinterpret_cast<const sockaddr*>(&address), sizeof address);
+  const bool refused = status != 0 && errno == ECONNREFUSED;
+  close(descriptor);
+  return !refused;
+}
+
+// Why the path cannot be ours, or null. A stale socket file is removed.
+const char* clear_path(const std::string& path, const sockaddr_un& address) {
+  struct stat file {};
+  if (lstat(path.c_str(), &file) != 0) return nullptr;  // bind() says what else is wrong
+  if (!S_ISSOCK(file.st_mode)) return "the file exists and is no socket";
+  if (is_live(address)) return "another server is listening there";
+  return unlink(path.c_str()) == 0 ? nullptr : std::strerror(errno);
+}
+
+Result<ListenSocket> listen_on_unix(const UnixAddress& unix_address) {
+  const std::string& path = unix_address.path;
+  const auto failed = [&path](const char* reason) {
+    return Error{fmt::format("cannot listen on unix:{}: {}", path, reason), kExitCode};
+  };
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (path.empty()) return failed("the path is empty");
+  if (path.size() >= sizeof address.sun_path) return failed("the path is longer than 107 bytes");
+  path.copy(address.sun_path, path.size());
+  if (const char* reason = clear_path(path, address)) return failed(reason);
+  const int descriptor =
+      bind_to(AF_UNIX, reinterpret_cast<const sockaddr*>(&address), sizeof address);
+  if (descriptor < 0) return failed(std::strerror(errno));
+  ListenSocket socket{.descriptor = descriptor, .name = fmt::format("unix:{}", path), .path = path};
+  if (lstat(path.c_str(), &socket.file) != 0) socket.path.clear();
+  return socket;
+}
+
+}  // namespace
+
+Result<ListenSocket> listen_on(const ListenAddress& address) {
+  if (const auto* tcp = std::get_if<TcpAddress>(&address)) return listen_on_tcp(*tcp);
+  return listen_on_unix(std::get<UnixAddress>(address));
+}
+
+ListenSocket adopt(int descriptor) {
+  sockaddr_storage address{};
+  socklen_t length = sizeof address;
+  CHECK(getsockname(descriptor, reinterpret_cast<sockaddr*>(&address), &length) == 0);
+  set_options(descriptor, address.ss_family);
+  CHECK(fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK) == 0);
+  return {.descriptor = descriptor, .name = name_of(address, length)};
+}
+
+void close_and_remove(const ListenSocket& socket) {
+  struct stat now {};
+  if (!socket.path.empty() && lstat(socket.path.c_str(), &now) == 0 &&
+      now.st_dev == socket.file.st_dev && now.st_ino == socket.file.st_ino) {
+    unlink(socket.path.c_str());
+  }
+  close(socket.descriptor);
+}
+
+}  // namespace xylem

@@ -1,0 +1,30 @@
+// Listening sockets: bound to an address or host name, or to a path, or passed to us. Who binds to
+// a path owns the file: a stale one is replaced, a live server's never, and ours goes when we stop.
+#pragma once
+
+#include <sys/stat.h>
+
+#include <string>
+#include <variant>
+
+#include "xylem/config.h"
+#include "xylem/result.h"
+
+namespace xylem {
+
+struct ListenSocket {
+  int descriptor = -1;
+  std::string name{};  // for an operator
+  std::string path{};  // of our socket file, or empty
+  struct stat file {};
+};
+
+// Binds and listens. Errors name the address; exit code 111.
+Result<ListenSocket> listen_on(const ListenAddress& address);
+// A socket that was passed to us and listens already.
+ListenSocket adopt(int descriptor);
+
+// Removes the file of a unix socket, if it still is the one that we made. Closes the descriptor.
+void close_and_remove(const ListenSocket& socket);
+
+}  // namespace xylem

@@ -1,0 +1,67 @@
+// OutBuffer: what one connection still has to say, in order: text, and long bodies that are shared
+// with their jobs and never copied.
+//
+//     segments:  [ text | body ] [ text | body ] [ text ]   <- replies are appended here
+//                ^ sent_ bytes of the first one have left
+//
+// Connections that have nothing to say own no OutBuffer: it comes from the pool and goes back there
+// with its memory, so that a thousand connections in turn use the memory of one.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "xylem/core/buffer.h"
+
+namespace xylem {
+
+class OutBuffer {
+ public:
+  enum class Outcome { kAll, kSome, kFailed };
+
+  // Where to append the bytes of a reply. Valid until the next call; call appended() after it.
+  std::string& text();
+  // Text was appended; it had `before` bytes then.
+  void appended(std::size_t before) { bytes_ += segments_.back().text.size() - before; }
+  // All of `body` goes behind the text; a share is kept until it has been sent.
+  void append_body(BufferRef body);
+
+  // Bytes that have not left.
+  [[nodiscard]] std::size_t bytes() const { return bytes_; }
+
+  // Memory that an empty buffer keeps for its next replies.
+  [[nodiscard]] std::size_t memory_bytes() const { return segments_.front().text.capacity(); }
+
+  // Writes to a non-blocking socket, as much as it takes. kFailed: errno says why.
+  Outcome send_to(int socket);
+
+ private:
+  struct Segment {
+    std::string text;
+    BufferRef body;
+    [[nodiscard]] std::size_t bytes() const { return text.size() + (body ? body->size() : 0); }
+  };
+
+  void sent(std::size_t bytes);
+  void reset();
+
+  std::vector<Segment> segments_{1};
+  std::size_t first_ = 0;  // segments before it are empty
+  std::size_t sent_ = 0;
+  std::size_t bytes_ = 0;
+};
+
+class OutBufferPool {
+ public:
+  std::unique_ptr<OutBuffer> take();
+  // Must be empty.
+  void give(std::unique_ptr<OutBuffer> buffer);
+
+ private:
+  std::vector<std::unique_ptr<OutBuffer>> spare_;
+  std::size_t spare_bytes_ = 0;
+};
+
+}  // namespace xylem

@@ -1,0 +1,262 @@
+// The turn. The engine is called from here and nowhere else, and each call is followed by
+// deliver().
+
+#include "server/server.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+#include <variant>
+
+#include "server/descriptors.h"
+#include "xylem/check.h"
+
+namespace xylem {
+namespace {
+
+// A line about refused connections is written at most this often.
+constexpr Duration kRefusalLogPause = std::chrono::seconds(10);
+// The idle timeout is exact to this, and one sweep looks at so many connections.
+constexpr std::uint64_t kIdleSweepMs = 1'000;
+constexpr int kIdleSweepCount = 10'000;
+
+template <class Handle>
+void close_handle(Handle& handle) {
+  uv_close(reinterpret_cast<uv_handle_t*>(&handle), nullptr);
+}
+
+}  // namespace
+
+Server::Server(uv_loop_t& loop, const Config& config, std::uint64_t possible_connections, Log& log)
+    : loop_(loop),
+      log_(log),
+      timer_(*this, clock_),
+      engine_(Engine::Options{}),
+      now_(clock_.read()),
+      started_at_(now_.floor),
+      read_buffer_(std::make_unique<char[]>(kReadBufferBytes)),
+      possible_connections_(possible_connections) {
+  prepare_.data = check_.data = stay_awake_.data = idle_sweep_.data = this;
+  CHECK(uv_prepare_init(&loop_, &prepare_) == 0);
+  CHECK(uv_check_init(&loop_, &check_) == 0);
+  CHECK(uv_idle_init(&loop_, &stay_awake_) == 0);
+  CHECK(uv_timer_init(&loop_, &idle_sweep_) == 0);
+  configure(config);
+}
+
+void Server::start() {
+  const auto on_prepare = [](uv_prepare_t* handle) {
+    static_cast<Server*>(handle->data)->end_turn();
+  };
+  const auto on_check = [](uv_check_t* handle) {
+    static_cast<Server*>(handle->data)->serve_resume_list();
+  };
+  CHECK(uv_prepare_start(&prepare_, on_prepare) == 0);
+  CHECK(uv_check_start(&check_, on_check) == 0);
+  timer_.start(loop_);
+}
+
+void Server::begin_turn() {
+  if (in_turn_) return;
+  in_turn_ = true;
+  now_ = clock_.read();
+  if (engine_.next_deadline() > now_.floor) return;
+  out_.clear();
+  engine_.tick(now_.floor, out_);
+  deliver(nullptr);
+}
+
+void Server::execute(Connection& connection, const Command& command) {
+  out_.clear();
+  engine_.execute(connection.id(), command, now_.ceil, out_);
+  deliver(&connection);
+}
+
+void Server::half_close(Connection& connection) {
+  out_.clear();
+  engine_.half_close(connection.id(), now_.ceil, out_);
+  deliver(nullptr);
+}
+
+void Server::deliver(const Connection* executing) {
+  for (const Reply& reply : out_.replies) {
+    Connection* connection = connections_[index_of(reply.client)];
+    CHECK(connection != nullptr);
+    if (reply.word != ReplyWord::kOk) {
+      connection->answer(reply);
+    } else if (std::holds_alternative<EngineStats>(out_.details)) {
+      connection->answer(out_.details, process_stats());
+    } else {
+      connection->answer(out_.details, {});
+    }
+    if (connection != executing && connection->has_more()) resume_later(*connection);
+  }
+}
+
+// Those that are on the list now; who comes on it meanwhile has the next turn.
+void Server::serve_resume_list() {
+  begin_turn();
+  const Connection* last = resume_.back();
+  while (Connection* connection = resume_.pop_front()) {
+    connection->is_resuming = false;
+    const bool is_last = connection == last;
+    connection->resume();
+    if (is_last) return;
+  }
+}
+
+void Server::end_turn() {
+  begin_turn();  // the first turn of all begins here
+  flush_dirty();
+  in_turn_ = false;
+  const Time deadline = engine_.next_deadline();
+  if (resume_.empty() && deadline > now_.floor) {
+    uv_idle_stop(&stay_awake_);
+    timer_.arm(deadline);
+  } else {
+    uv_idle_start(&stay_awake_, [](uv_idle_t*) {});
+  }
+}
+
+// A connection that fails here closes, which may give replies to others: they come on the list.
+void Server::flush_dirty() {
+  while (Connection* connection = dirty_.pop_front()) {
+    connection->is_dirty = false;
+    connection->flush();
+  }
+}
+
+void Server::mark_dirty(Connection& connection) {
+  if (connection.is_dirty) return;
+  connection.is_dirty = true;
+  dirty_.push_back(connection);
+}
+
+void Server::resume_later(Connection& connection) {
+  if (connection.is_resuming) return;
+  connection.is_resuming = true;
+  resume_.push_back(connection);
+}
+
+void Server::add_client(int socket) {
+  if (connection_count_ >= most_connections_) return refuse(socket);
+  ++connection_count_;
+  const ClientId id = engine_.connect(now_.ceil);
+  if (connections_.size() <= index_of(id)) connections_.resize(index_of(id) + 1);
+  Connection* connection = Connection::open(*this, socket, id, most_job_bytes_);
+  connections_[index_of(id)] = connection;
+  if (idle_timeout_seconds_ > 0) idle_.add(*connection, now_.floor);
+  log_.debug("client {}: connected", index_of(id));
+}
+
+void Server::refuse(int socket) {
+  ::close(socket);
+  ++refused_count_;
+  if (refused_logged_ > 0 && now_.floor - refusal_logged_at_ < kRefusalLogPause) return;
+  log_.warn("the limit of {} connections is reached: {} refused", most_connections_,
+            refused_count_ - refused_logged_);
+  refused_logged_ = refused_count_;
+  refusal_logged_at_ = now_.floor;
+}
+
+void Server::closed(Connection& connection) {
+  --connection_count_;
+  if (connection.is_dirty) dirty_.erase(connection);
+  if (connection.is_resuming) resume_.erase(connection);
+  if (idle_timeout_seconds_ > 0) idle_.remove(connection);
+  connections_[index_of(connection.id())] = nullptr;
+  log_.debug("client {}: closed", index_of(connection.id()));
+  out_.clear();
+  engine_.disconnect(connection.id(), now_.ceil, out_);
+  deliver(nullptr);
+}
+
+void Server::configure(const Config& config) {
+  most_job_bytes_ = config.most_job_bytes;
+  out_buffer_limit_ = config.out_buffer_bytes;
+  most_connections_ = connection_limit(config.most_connections, possible_connections_);
+  if (most_connections_ < config.most_connections) {
+    log_.warn("max-connections: {} is more than descriptors allow, taking {}",
+              config.most_connections, most_connections_);
+  }
+  for (Connection* connection : connections_) {
+    if (connection != nullptr) connection->set_most_job_bytes(most_job_bytes_);
+  }
+  configure_idle_timeout(config.idle_timeout_seconds);
+}
+
+void Server::configure_idle_timeout(std::uint32_t seconds) {
+  const std::uint32_t before = std::exchange(idle_timeout_seconds_, seconds);
+  for (Connection* connection : connections_) {
+    if (connection == nullptr) continue;
+    if (before == 0 && seconds > 0) idle_.add(*connection, now_.floor);
+    if (before > 0 && seconds == 0) idle_.remove(*connection);
+  }
+  if (seconds == 0) {
+    uv_timer_stop(&idle_sweep_);
+    return;
+  }
+  const auto on_sweep = [](uv_timer_t* handle) {
+    static_cast<Server*>(handle->data)->close_idle();
+  };
+  uv_timer_start(&idle_sweep_, on_sweep, kIdleSweepMs, kIdleSweepMs);
+}
+
+void Server::mark_active(Connection& connection) {
+  if (idle_timeout_seconds_ > 0) idle_.touch(connection, now_.floor);
+}
+
+// Waiting in reserve is no idleness.
+void Server::close_idle() {
+  begin_turn();
+  const Time since = now_.floor - seconds(idle_timeout_seconds_);
+  for (int i = 0; i < kIdleSweepCount; ++i) {
+    Connection* connection = idle_.quiet_since(since);
+    if (connection == nullptr) return;
+    if (connection->waiting()) {
+      mark_active(*connection);
+    } else {
+      log_.debug("client {}: idle for too long", index_of(connection->id()));
+      connection->close();
+    }
+  }
+}
+
+void Server::drain() { engine_.set_draining(true); }
+
+void Server::finish_clients() {
+  begin_turn();
+  for (Connection* connection : connections_) {
+    if (connection != nullptr) connection->finish();
+  }
+}
+
+void Server::close_clients() {
+  begin_turn();
+  for (std::size_t i = 0; i < connections_.size(); ++i) {
+    if (connections_[i] != nullptr) connections_[i]->close();
+  }
+}
+
+void Server::shut() {
+  CHECK(connection_count_ == 0);
+  close_handle(prepare_);
+  close_handle(check_);
+  close_handle(stay_awake_);
+  close_handle(idle_sweep_);
+  timer_.shut();
+}
+
+ProcessStats Server::process_stats() const {
+  const auto uptime = static_cast<std::uint64_t>(whole_seconds(now_.floor - started_at_));
+  ProcessStats stats = process_.stats(uptime);
+  stats.most_job_bytes = most_job_bytes_;
+  stats.most_connections = most_connections_;
+  stats.refused_connections = refused_count_;
+  return stats;
+}
+
+}  // namespace xylem

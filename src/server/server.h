@@ -1,0 +1,128 @@
+// Server: the engine, its clients' connections, and the turn of the loop that ties them. One
+// thread.
+//
+//       uv: poll         +--------------------------- one turn ---------------------------------+
+//                        | the first event: now is read; if a deadline has come, engine.tick()  |
+//     socket readable -->| Connection::read     bytes of one socket into the turn's read buffer |
+//                        | Parser               bytes -> commands, all that are complete        |
+//                        | Engine::execute      the decision -> Output                          |
+//                        | Server::deliver      replies -> each client's out buffer; dirty list |
+//       uv: check        | resume list          commands that had to wait, cause now gone       |
+//       uv: prepare      | Connection::flush    one write for each dirty connection             |
+//                        +----------------------------------------------------------------------+
+//       sleep until the next socket or the engine's deadline; not at all if work was left over
+//
+// Rules it keeps:
+//  - The replies of one call of the engine are delivered before the next call: their views die
+//  then.
+//  - now is one moment for the whole turn.
+//  - What is left over (a tick's budget, kCommandsPerTurn, a resume) is done in the next turn,
+//  after
+//    the sockets had theirs; then the loop does not sleep.
+#pragma once
+
+#include <uv.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "server/clock.h"
+#include "server/connection.h"
+#include "server/deadline_timer.h"
+#include "server/idle_list.h"
+#include "server/log.h"
+#include "server/out_buffer.h"
+#include "server/process_info.h"
+#include "xylem/config.h"
+#include "xylem/core/engine.h"
+
+namespace xylem {
+
+class Server {
+ public:
+  // `possible_connections`: what the descriptors allow.
+  Server(uv_loop_t& loop, const Config& config, std::uint64_t possible_connections, Log& log);
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
+
+  // --- For who runs it -------------------------------------------------------------------------
+  void start();
+  // A client has connected; `socket` is ours from now on. Over the limit it is closed at once.
+  void add_client(int socket);
+  // SIGHUP: takes over what can change.
+  void configure(const Config& config);
+  void drain();
+  // No command is run any more; each connection closes when its replies have left.
+  void finish_clients();
+  // Closes the connections that are left; their replies are lost.
+  void close_clients();
+  [[nodiscard]] std::uint64_t connection_count() const { return connection_count_; }
+  // No connection may be left. The loop ends when nobody else has handles on it.
+  void shut();
+
+  // --- For connections and what else wakes the loop --------------------------------------------
+  // Must be called at the begin of each event of the loop, before anything below.
+  void begin_turn();
+  void execute(Connection& connection, const Command& command);
+  void half_close(Connection& connection);
+  void closed(Connection& connection);
+  void mark_dirty(Connection& connection);
+  void mark_active(Connection& connection);
+  void resume_later(Connection& connection);
+  [[nodiscard]] uv_loop_t& loop() { return loop_; }
+  [[nodiscard]] std::span<char> read_buffer() { return {read_buffer_.get(), kReadBufferBytes}; }
+  [[nodiscard]] OutBufferPool& out_buffers() { return out_buffers_; }
+  [[nodiscard]] std::size_t out_buffer_limit() const { return out_buffer_limit_; }
+
+ private:
+  // As much as a connection may read ahead, so that what one read brought always has room there.
+  static constexpr std::size_t kReadBufferBytes = limits::kReadAheadBytes;
+
+  void end_turn();
+  void serve_resume_list();
+  void flush_dirty();
+  // Delivers out_; a client other than `executing` may go on with what it has pending.
+  void deliver(const Connection* executing);
+  [[nodiscard]] ProcessStats process_stats() const;
+  void refuse(int socket);
+  void close_idle();
+  void configure_idle_timeout(std::uint32_t seconds);
+
+  uv_loop_t& loop_;
+  Log& log_;
+  TurnClock clock_;
+  DeadlineTimer timer_;
+  uv_prepare_t prepare_{};
+  uv_check_t check_{};
+  uv_idle_t stay_awake_{};
+  uv_timer_t idle_sweep_{};
+
+  Engine engine_;
+  Output out_;
+  Moment now_;
+  bool in_turn_ = false;
+  Time started_at_;
+  ProcessInfo process_;
+
+  std::unique_ptr<char[]> read_buffer_;
+  OutBufferPool out_buffers_;
+  std::vector<Connection*> connections_;  // by index_of(id); null: no such client
+  List<Connection, &Connection::dirty_links> dirty_;
+  List<Connection, &Connection::resume_links> resume_;
+  IdleList idle_;
+
+  std::uint64_t possible_connections_;
+  std::uint64_t most_connections_ = 0;
+  std::uint64_t connection_count_ = 0;
+  std::uint64_t refused_count_ = 0;
+  std::uint64_t refused_logged_ = 0;  // of refused_count_, those that a line has told of
+  Time refusal_logged_at_{};
+  std::uint32_t most_job_bytes_ = 0;
+  std::size_t out_buffer_limit_ = 0;
+  std::uint32_t idle_timeout_seconds_ = 0;
+};
+
+}  // namespace xylem

@@ -1,0 +1,48 @@
+// libsystemd: sd_listen_fds(3), sd_notify(3).
+
+#include "server/systemd.h"
+
+#include <fmt/format.h>
+#include <sys/socket.h>
+#include <systemd/sd-daemon.h>
+
+#include <cstring>
+#include <ctime>
+
+namespace xylem {
+namespace {
+
+constexpr int kExitCode = 111;
+
+}  // namespace
+
+Result<std::vector<int>> sockets_from_systemd() {
+  const int count = sd_listen_fds(1);
+  if (count < 0) {
+    return Error{fmt::format("cannot take the sockets that were passed: {}", std::strerror(-count)),
+                 kExitCode};
+  }
+  std::vector<int> sockets;
+  for (int fd = SD_LISTEN_FDS_START; fd < SD_LISTEN_FDS_START + count; ++fd) {
+    if (sd_is_socket(fd, AF_UNSPEC, SOCK_STREAM, 1) <= 0) {
+      return Error{fmt::format("the passed descriptor {} is no listening stream socket", fd),
+                   kExitCode};
+    }
+    sockets.push_back(fd);
+  }
+  return sockets;
+}
+
+void notify_ready() { sd_notify(0, "READY=1"); }
+
+// systemd wants the time of the reload, to tell its READY from an earlier one.
+void notify_reloading() {
+  timespec time{};
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  const long long us = time.tv_sec * 1'000'000LL + time.tv_nsec / 1'000;
+  sd_notify(0, fmt::format("RELOADING=1\nMONOTONIC_USEC={}", us).c_str());
+}
+
+void notify_stopping() { sd_notify(0, "STOPPING=1"); }
+
+}  // namespace xylem
