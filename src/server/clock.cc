@@ -1,4 +1,5 @@
-// The two clocks that the process reads, and the arithmetic between them in nanoseconds.
+// Reads the two clocks of the process and does the arithmetic between them, in nanoseconds. Nothing
+// else in the server asks what time it is.
 
 #include "server/clock.h"
 

@@ -1,5 +1,5 @@
-// The path of bytes through one connection, top to bottom: events, reading, running, answering,
-// sending, ending.
+// The path of bytes through one connection, from top to bottom: events, reading, running,
+// answering, sending, ending.
 
 #include "server/connection.h"
 

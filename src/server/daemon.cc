@@ -1,4 +1,6 @@
-// Start, reload and stop, in the order of the drawing in daemon.h.
+// Start, reload and stop, in the order of the drawing in daemon.h. Whatever fails before the loop
+// runs is an Error with the exit code that beanstalkd has for it; afterwards nothing ends the
+// process but a signal.
 
 #include "server/daemon.h"
 

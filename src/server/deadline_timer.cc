@@ -1,4 +1,5 @@
-// A fired timer is not read: setting it anew, which follows anyway, makes it unreadable too.
+// The timerfd. When it has fired it is not read: setting it anew, which follows at the end of the
+// turn, makes it unreadable too, and saves the system call.
 
 #include "server/deadline_timer.h"
 

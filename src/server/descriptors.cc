@@ -1,4 +1,5 @@
-// setrlimit; a refusal leaves the limit as it was, which is then all there is.
+// getrlimit and setrlimit. If the system refuses to raise the limit it stays as it was, which is
+// then all that there is.
 
 #include "server/descriptors.h"
 

@@ -1,4 +1,5 @@
-// getaddrinfo, bind, listen, and the care for socket files.
+// getaddrinfo, bind and listen, and the care for socket files. What is done with somebody else's
+// file is decided by clear_path(): it may be removed only if it is a socket that nobody answers on.
 
 #include "server/listen_socket.h"
 

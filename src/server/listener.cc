@@ -1,4 +1,5 @@
-// accept4 until there is nobody, but not so long that the clients that are there have to wait.
+// Accepts until there is nobody left, but not so many at a time that the clients that are there
+// already would notice.
 
 #include "server/listener.h"
 

@@ -1,5 +1,5 @@
-// spdlog set up: the two formats. spdlog does not escape, so the JSON text is a formatter of our
-// own.
+// spdlog set up: level and format. spdlog does not escape what it logs, so the text in a JSON line
+// is written by a formatter of our own; a client's bytes never end a line or a string.
 
 #include "server/log.h"
 

@@ -1,4 +1,5 @@
-// Gathers segments into iovecs and takes off the front what the kernel took.
+// Gathers segments into iovecs, and takes off the front what the kernel took. A segment is given up
+// as soon as it has left, so that a slow reader's memory goes as it reads.
 
 #include "server/out_buffer.h"
 

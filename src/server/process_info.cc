@@ -1,4 +1,5 @@
-// uname, getrandom and getrusage.
+// uname, getrandom and getrusage. None of them can fail with the arguments that they are given
+// here, so failures are CHECKed.
 
 #include "server/process_info.h"
 

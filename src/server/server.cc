@@ -1,5 +1,5 @@
 // The turn. The engine is called from here and nowhere else, and each call is followed by
-// deliver().
+// deliver(): what an Output says is valid until the next call.
 
 #include "server/server.h"
 

@@ -1,4 +1,5 @@
-// One uv_signal_t for each signal.
+// One uv_signal_t for each signal. libuv catches them in a handler and tells the loop by a pipe, so
+// that on_signal() runs between other events, never inside of them.
 
 #include "server/signals.h"
 

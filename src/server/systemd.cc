@@ -1,4 +1,5 @@
-// libsystemd: sd_listen_fds(3), sd_notify(3).
+// libsystemd: sd_listen_fds(3), sd_is_socket(3) and sd_notify(3). Its errors are negative errno
+// values; a notification that cannot be sent is nobody's loss and is not looked at.
 
 #include "server/systemd.h"
 

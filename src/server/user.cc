@@ -1,4 +1,5 @@
-// The order matters: groups first, while we still may.
+// getpwnam, initgroups, setgid, setuid. The order matters: groups first, while we still may change
+// them.
 
 #include "server/user.h"
 
