@@ -79,7 +79,15 @@ function grew(before, after, expected) {
 // only that tube; `close(client)` ends it.
 async function suite(library, { open, close }, checks) {
   const names = Object.keys(checks);
+  let current;
+  // A lost connection may leave a promise that nothing will keep: then node ends, and would call that success.
+  process.once('exit', () => {
+    if (!current) return;
+    console.error(`${library}: FAILED: ${current}: no reply came`);
+    process.exitCode = 1;
+  });
   for (const [index, name] of names.entries()) {
+    current = name;
     const opened = [];
     const tube = `${library}-${index}`;
     const another = async () => {
@@ -91,12 +99,14 @@ async function suite(library, { open, close }, checks) {
       await checks[name](await another(), tube, another);
     } catch (error) {
       console.error(`${library}: FAILED: ${name}\n${error.stack}`);
+      current = undefined;
       process.exit(1);
     }
     for (const client of opened) await close(client);
     console.log(`${library}: ${name}`);
   }
   console.log(`${library}: ${names.length} checks passed`);
+  current = undefined;
   process.exit(0);
 }
 
