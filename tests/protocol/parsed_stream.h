@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <random>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -128,7 +129,7 @@ class ParsedStream {
     std::string_view input(block.data(), block.size());
     while (!quit_ && take_item(input, block)) continue;
     left_ = input;
-    demand(left_.size() <= limits::kInlineBodyBytes + 1, "what is left over has a bound");
+    demand(quit_ || left_.size() <= limits::kInlineBodyBytes + 1, "what is left over has a bound");
   }
 
   bool take_item(std::string_view& input, const std::vector<char>& block) {
@@ -177,12 +178,36 @@ class ParsedStream {
   bool quit_ = false;
 };
 
-// What a stream of bytes says when it arrives at once.
-inline std::vector<std::string> items_of(std::string_view bytes,
-                                         std::uint32_t most_job_bytes = limits::kDefaultJobBytes) {
-  ParsedStream stream(most_job_bytes);
-  stream.receive(bytes);
-  return stream.items();
+// What a stream of bytes says when it arrives at once, in pieces of one size, or in pieces of any
+// size, some of them read directly.
+using Items = std::vector<std::string>;
+
+inline Items items_of(std::string_view stream,
+                      std::uint32_t most_job_bytes = limits::kDefaultJobBytes) {
+  ParsedStream parsed(most_job_bytes);
+  parsed.receive(stream);
+  return parsed.items();
+}
+
+inline Items in_pieces_of(std::size_t bytes, std::string_view stream,
+                          std::uint32_t most_job_bytes) {
+  ParsedStream parsed(most_job_bytes);
+  for (; !stream.empty(); stream.remove_prefix(std::min(bytes, stream.size()))) {
+    parsed.receive(stream.substr(0, bytes));
+  }
+  return parsed.items();
+}
+
+inline Items in_random_pieces(std::uint32_t seed, std::string_view stream, std::size_t longest,
+                              std::uint32_t most_job_bytes) {
+  std::minstd_rand random(seed);
+  ParsedStream parsed(most_job_bytes);
+  while (!stream.empty()) {
+    const std::string_view piece = stream.substr(0, 1 + random() % longest);
+    stream.remove_prefix(piece.size());
+    random() % 2 == 0 ? parsed.receive(piece) : parsed.receive_directly(piece);
+  }
+  return parsed.items();
 }
 
 }  // namespace xylem::test

@@ -15,7 +15,6 @@
 namespace xylem::test {
 namespace {
 
-using Items = std::vector<std::string>;
 using Sizes = std::vector<std::size_t>;
 
 std::string put(std::string_view body, std::string_view end = "\r\n") {
@@ -33,30 +32,10 @@ std::string body_of(std::size_t bytes) {
 // A line of `bytes` bytes with its CRLF.
 std::string line_of(std::size_t bytes) { return std::string(bytes - 2, 'x') + "\r\n"; }
 
-Items in_pieces_of(std::size_t bytes, std::string_view stream, std::uint32_t most_job_bytes) {
-  ParsedStream parsed(most_job_bytes);
-  for (; !stream.empty(); stream.remove_prefix(std::min(bytes, stream.size()))) {
-    parsed.receive(stream.substr(0, bytes));
-  }
-  return parsed.items();
-}
-
 Items split_at(std::size_t point, std::string_view stream) {
   ParsedStream parsed;
   parsed.receive(stream.substr(0, point));
   parsed.receive_directly(stream.substr(point));
-  return parsed.items();
-}
-
-Items in_random_pieces(std::uint32_t seed, std::string_view stream, std::size_t longest,
-                       std::uint32_t most_job_bytes) {
-  std::minstd_rand random(seed);
-  ParsedStream parsed(most_job_bytes);
-  while (!stream.empty()) {
-    const std::string_view piece = stream.substr(0, 1 + random() % longest);
-    stream.remove_prefix(piece.size());
-    random() % 2 == 0 ? parsed.receive(piece) : parsed.receive_directly(piece);
-  }
   return parsed.items();
 }
 
