@@ -21,9 +21,9 @@
 #include <memory>
 
 #include "xylem/check.h"
-#include "xylem/core/heap.h"
 #include "xylem/core/ids.h"
 #include "xylem/core/list.h"
+#include "xylem/core/run_heap.h"
 
 namespace xylem {
 
@@ -37,10 +37,9 @@ class ReadyQueue {
   void insert(T& job) {
     ++size_;
     const std::uint8_t number = more_ == nullptr && fits_lane_0(job) ? 0 : place_for(job);
+    if (number == kHeap) return more_->heap.insert(job);
     job.lane = number;
-    if (number == kHeap) {
-      more_->heap.push({.pri = job.pri, .id = job.id, .job = &job});
-    } else if (Lane& its_lane = lane(number); its_lane.empty() || before(*its_lane.back(), job)) {
+    if (Lane& its_lane = lane(number); its_lane.empty() || before(*its_lane.back(), job)) {
       its_lane.push_back(job);
     } else {
       its_lane.push_front(job);
@@ -49,11 +48,11 @@ class ReadyQueue {
 
   // Must be in the queue.
   void erase(T& job) {
-    CHECK(size_ > 0 && job.lane <= kHeap);
-    if (job.lane == kHeap) {
-      more_->heap.erase(job.heap_position);
-    } else {
+    CHECK(size_ > 0 && (job.lane < lane_count() || more_ != nullptr));
+    if (job.lane < kLanes) {
       lane(job.lane).erase(job);
+    } else {
+      more_->heap.erase(job);
     }
     if (--size_ == 0) more_.reset();
   }
@@ -63,7 +62,7 @@ class ReadyQueue {
     T* first = lane_0_.front();
     if (more_ == nullptr) return first;
     for (const Lane& each : more_->lanes) first = earlier(first, each.front());
-    return more_->heap.empty() ? first : earlier(first, more_->heap.top().job);
+    return earlier(first, more_->heap.front());
   }
 
   [[nodiscard]] std::size_t size() const { return size_; }
@@ -75,15 +74,17 @@ class ReadyQueue {
     for (std::uint8_t number = 0; number < lane_count(); ++number) {
       for (T* job = lane(number).front(); job != nullptr; job = Lane::next(*job)) f(*job);
     }
-    if (more_ == nullptr) return;
-    for (std::uint32_t i = 0; i < more_->heap.size(); ++i) f(*more_->heap.at(i).job);
+    if (more_ != nullptr) more_->heap.for_each(f);
   }
 
   // Recomputes every invariant. O(n).
   void check() const {
     std::size_t count = 0;
     for (std::uint8_t number = 0; number < lane_count(); ++number) count += check_lane(number);
-    if (more_ != nullptr) count += check_heap();
+    if (more_ != nullptr) {
+      more_->heap.check();
+      count += more_->heap.size();
+    }
     CHECK(count == size_);
     CHECK(size_ > 0 || more_ == nullptr);
   }
@@ -92,22 +93,11 @@ class ReadyQueue {
   using Lane = List<T, &T::links>;
 
   static constexpr std::uint8_t kLanes = 4;
-  static constexpr std::uint8_t kHeap = kLanes;  // as a job's lane
-
-  struct Entry {
-    std::uint32_t pri;
-    JobId id;
-    T* job;
-
-    [[nodiscard]] bool before(const Entry& other) const {
-      return pri != other.pri ? pri < other.pri : id < other.id;
-    }
-    void moved_to(std::uint32_t position) const { job->heap_position = position; }
-  };
+  static constexpr std::uint8_t kHeap = kLanes;  // no lane
 
   struct More {
     std::array<Lane, kLanes - 1> lanes;
-    Heap<Entry> heap;
+    RunHeap<T> heap;
   };
 
   static bool before(const T& a, const T& b) {
@@ -164,17 +154,6 @@ class ReadyQueue {
     }
     CHECK(lane(number).back() == last);
     return count;
-  }
-
-  std::size_t check_heap() const {
-    const Heap<Entry>& heap = more_->heap;
-    heap.check();
-    for (std::uint32_t i = 0; i < heap.size(); ++i) {
-      const T& job = *heap.at(i).job;
-      CHECK(job.lane == kHeap && job.heap_position == i);
-      CHECK(heap.at(i).pri == job.pri && heap.at(i).id == job.id);
-    }
-    return heap.size();
   }
 
   Lane lane_0_;
