@@ -1,0 +1,137 @@
+// The command line. CLI11 is included here and nowhere else. beanstalkd's letters keep their
+// meaning, may be bundled (-VVl ADDR) and may have their argument attached (-p11300); every option
+// has a long name beside its letter.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <charconv>
+
+#include "config/settings.h"
+
+namespace xylem {
+namespace {
+
+constexpr int kUsageExit = 5;
+
+// beanstalkd reads sizes as scanf does: blanks, a sign and digits; a negative number wraps around.
+std::optional<std::uint64_t> scan_size(std::string_view text) {
+  text.remove_prefix(std::min(text.find_first_not_of(" \t\n"), text.size()));
+  const bool negative = text.starts_with('-');
+  if (negative || text.starts_with('+')) text.remove_prefix(1);
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error == std::errc::invalid_argument || end != text.data() + text.size()) return std::nullopt;
+  if (error == std::errc::result_out_of_range) return std::numeric_limits<std::uint64_t>::max();
+  return negative ? 0 - value : value;
+}
+
+void add_serving_options(CLI::App& app, CommandLine& line) {
+  Settings& settings = line.settings;
+  app.add_option("-l,--listen", settings.listen,
+                 "listen on ADDR: HOST, HOST:PORT, [V6]:PORT or unix:PATH; may be repeated "
+                 "(127.0.0.1)")
+      ->type_name("ADDR")
+      ->allow_extra_args(false);
+  app.add_option("-p,--port", settings.port, "port of addresses that name none (11300)")
+      ->type_name("PORT");
+  app.add_option("-u,--user", settings.user, "become USER and its groups")->type_name("USER");
+  app.add_option_function<std::string>(
+         "-z,--max-job-size",
+         [&settings](const std::string& text) {
+           const auto bytes = scan_size(text);
+           if (!bytes) throw CLI::ValidationError("-z", fmt::format("'{}' is no size", text));
+           settings.most_job_bytes = clamp_job_bytes(*bytes, settings.notices);
+         },
+         fmt::format("largest body of a job ({})", limits::kDefaultJobBytes))
+      ->type_name("BYTES");
+  app.add_option("--max-connections", settings.most_connections,
+                 "most connections; 0: as many as descriptors allow (0)")
+      ->type_name("N");
+  app.add_option("--idle-timeout", settings.idle_timeout_seconds,
+                 "close connections that are silent this long; 0: never (0)")
+      ->type_name("SECONDS");
+  app.add_option(
+         "--out-buffer", settings.out_buffer_bytes,
+         fmt::format("a connection that owes more is not read ({})", limits::kOutBufferBytes))
+      ->type_name("BYTES")
+      ->check(CLI::Range(std::uint64_t{1024}, std::uint64_t{1} << 40U));
+}
+
+void add_logging_options(CLI::App& app, CommandLine& line) {
+  Settings& settings = line.settings;
+  app.add_option_function<std::string>(
+         "--log-level",
+         [&settings](const std::string& word) { settings.log_level = log_level_named(word); },
+         "error, warning, info, debug or trace (info)")
+      ->type_name("LEVEL")
+      ->check(CLI::IsMember({"error", "warning", "info", "debug", "trace"}));
+  app.add_option_function<std::string>(
+         "--log-format",
+         [&settings](const std::string& word) { settings.log_format = log_format_named(word); },
+         "text or json (text)")
+      ->type_name("FORMAT")
+      ->check(CLI::IsMember({"text", "json"}));
+  app.add_flag("-V,--verbose", settings.verbosity, "log more; may be repeated");
+}
+
+// beanstalkd's options for its log, refused until there is a log that keeps what they promise; and
+// two that beanstalkd itself ignores.
+void add_other_options(CLI::App& app, CommandLine& line) {
+  const auto refuse = [&app](const std::string& names, const char* type, const char* help) {
+    const auto refused = [names](const std::string&) {
+      throw CLI::ValidationError(names, "there is no write-ahead log yet: jobs are in memory only");
+    };
+    app.add_option_function<std::string>(names, refused, help)->type_name(type);
+  };
+  refuse("-b", "DIR", "write-ahead log directory (refused: not there yet)");
+  refuse("-f", "MS", "sync the log every MS milliseconds (refused: not there yet)");
+  refuse("-s", "BYTES", "size of a log segment (refused: not there yet)");
+  app.add_flag_function(
+      "-F",
+      [](std::int64_t) {
+        throw CLI::ValidationError("-F",
+                                   "there is no write-ahead log yet: jobs are in memory only");
+      },
+      "never sync the log (refused: not there yet)");
+  for (const char* letter : {"-c", "-n"}) {
+    app.add_flag_function(
+        letter,
+        [&line, letter](std::int64_t) {
+          line.settings.notices.push_back(fmt::format("{} is ignored, as beanstalkd does", letter));
+        },
+        "ignored");
+  }
+}
+
+void add_process_options(CLI::App& app, CommandLine& line) {
+  app.add_option("--config", line.config_file, "read settings from FILE (YAML); options win")
+      ->type_name("FILE");
+  app.add_flag("--check-config", line.check_config, "say whether settings are good, and exit");
+  app.set_version_flag("-v,--version", std::string("xylemd " XYLEM_VERSION), "print the version");
+  app.set_help_flag("-h,--help", "print this");
+}
+
+}  // namespace
+
+std::variant<CommandLine, PrintAndExit> read_command_line(int argc, const char* const* argv) {
+  CommandLine line;
+  CLI::App app("A work queue server that speaks the beanstalk protocol.", "xylemd");
+  add_serving_options(app, line);
+  add_logging_options(app, line);
+  add_other_options(app, line);
+  add_process_options(app, line);
+  try {
+    app.parse(argc, argv);
+    return line;
+  } catch (const CLI::CallForVersion&) {
+    return PrintAndExit{.text = "xylemd " XYLEM_VERSION "\n"};
+  } catch (const CLI::CallForHelp&) {
+    return PrintAndExit{.text = app.help(), .to_stderr = true};
+  } catch (const CLI::ParseError& wrong) {
+    return PrintAndExit{.text = fmt::format("xylemd: {}\n{}", wrong.what(), app.help()),
+                        .to_stderr = true,
+                        .exit_code = kUsageExit};
+  }
+}
+
+}  // namespace xylem

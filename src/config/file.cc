@@ -1,0 +1,146 @@
+// The YAML file. yaml-cpp is included here and nowhere else, and its exceptions end here. A key is
+// either in the table below or an error: a mistyped key must not be a silent default.
+#include <fmt/format.h>
+#include <yaml-cpp/yaml.h>
+
+#include <limits>
+
+#include "config/settings.h"
+
+namespace xylem {
+namespace {
+
+// What a setter says is wrong with a value: half a sentence, or nothing.
+using Complaint = std::string;
+
+// Where in the file, for a person who opens it in an editor.
+Error at(const std::string& path, const YAML::Mark& mark, const std::string& what) {
+  return Error{fmt::format("{}:{}: {}", path, mark.line + 1, what), 5};
+}
+
+template <class T>
+Complaint set_number(const YAML::Node& node, T low, T high, std::optional<T>& target) {
+  T value{};
+  // as<> into an unsigned type takes "-1"; the text tells.
+  const bool plain = node.IsScalar() && !node.Scalar().empty() &&
+                     node.Scalar().find_first_not_of("0123456789") == std::string::npos;
+  if (!plain || !YAML::convert<T>::decode(node, value) || value < low || value > high) {
+    return fmt::format("must be a whole number from {} to {}", low, high);
+  }
+  target = value;
+  return {};
+}
+
+Complaint set_listen(const YAML::Node& node, Settings& settings) {
+  const auto add = [&](const YAML::Node& item) -> Complaint {
+    if (!item.IsScalar()) return "must be an address, or a list of addresses";
+    Result<ListenAddress> address = parse_listen_address(item.Scalar(), TcpAddress{}.port);
+    if (!address) return address.error().text;
+    settings.listen.push_back(item.Scalar());
+    return {};
+  };
+  if (!node.IsSequence()) return add(node);
+  if (node.size() == 0) return "names no address";
+  for (const YAML::Node& item : node) {
+    if (Complaint complaint = add(item); !complaint.empty()) return complaint;
+  }
+  return {};
+}
+
+struct Key {
+  const char* name;  // in dotted form
+  Complaint (*set)(const YAML::Node& node, Settings& settings);
+};
+
+constexpr std::uint32_t kAnyU32 = std::numeric_limits<std::uint32_t>::max();
+
+constexpr Key kKeys[] = {
+    {"listen", set_listen},
+    {"user",
+     [](const YAML::Node& node, Settings& s) -> Complaint {
+       if (!node.IsScalar()) return "must be a user's name";
+       s.user = node.Scalar();
+       return {};
+     }},
+    {"limits.max-job-size",
+     [](const YAML::Node& node, Settings& s) {
+       return set_number(node, 0U, limits::kMostJobBytes, s.most_job_bytes);
+     }},
+    {"limits.max-connections",
+     [](const YAML::Node& node, Settings& s) {
+       return set_number(node, 0U, kAnyU32, s.most_connections);
+     }},
+    {"limits.idle-timeout",
+     [](const YAML::Node& node, Settings& s) {
+       return set_number(node, 0U, kAnyU32, s.idle_timeout_seconds);
+     }},
+    {"limits.out-buffer",
+     [](const YAML::Node& node, Settings& s) {
+       return set_number<std::uint64_t>(node, 1024, 1ULL << 40U, s.out_buffer_bytes);
+     }},
+    {"logging.level",
+     [](const YAML::Node& node, Settings& s) -> Complaint {
+       if (node.IsScalar()) s.log_level = log_level_named(node.Scalar());
+       return s.log_level ? "" : "must be error, warning, info, debug or trace";
+     }},
+    {"logging.format",
+     [](const YAML::Node& node, Settings& s) -> Complaint {
+       if (node.IsScalar()) s.log_format = log_format_named(node.Scalar());
+       return s.log_format ? "" : "must be text or json";
+     }},
+};
+
+const Key* find_key(const std::string& name) {
+  for (const Key& key : kKeys) {
+    if (name == key.name) return &key;
+  }
+  return nullptr;
+}
+
+bool is_section(const std::string& name) { return name == "limits" || name == "logging"; }
+
+// Reads the keys of a map whose own name is `prefix`, with its dot.
+Result<Settings> read_map(const std::string& path, const std::string& prefix, const YAML::Node& map,
+                          Settings settings) {
+  std::vector<std::string> seen;
+  for (const auto& entry : map) {
+    const std::string name = prefix + entry.first.as<std::string>();
+    const YAML::Mark mark = entry.first.Mark();
+    if (std::ranges::find(seen, name) != seen.end()) {
+      return at(path, mark, fmt::format("key '{}' stands twice", name));
+    }
+    seen.push_back(name);
+    if (prefix.empty() && is_section(name)) {
+      if (!entry.second.IsMap() && !entry.second.IsNull()) {
+        return at(path, mark, fmt::format("'{}' must hold keys", name));
+      }
+      Result<Settings> section = read_map(path, name + ".", entry.second, std::move(settings));
+      if (!section) return section;
+      settings = std::move(section).value();
+      continue;
+    }
+    const Key* key = find_key(name);
+    if (key == nullptr) return at(path, mark, fmt::format("unknown key '{}'", name));
+    if (Complaint complaint = key->set(entry.second, settings); !complaint.empty()) {
+      return at(path, mark, fmt::format("key '{}': {}", name, complaint));
+    }
+  }
+  return settings;
+}
+
+}  // namespace
+
+Result<Settings> read_file(const std::string& path) {
+  try {
+    const YAML::Node root = YAML::LoadFile(path);
+    if (root.IsNull()) return Settings{};
+    if (!root.IsMap()) return at(path, root.Mark(), "must hold keys");
+    return read_map(path, "", root, Settings{});
+  } catch (const YAML::BadFile&) {
+    return Error{fmt::format("{}: cannot be read", path), 5};
+  } catch (const YAML::Exception& wrong) {
+    return at(path, wrong.mark, wrong.msg);
+  }
+}
+
+}  // namespace xylem

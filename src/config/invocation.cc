@@ -1,0 +1,43 @@
+// What main does with its command line: run, or print something and exit.
+#include <fmt/format.h>
+
+#include "config/settings.h"
+
+namespace xylem {
+namespace {
+
+Result<Config> load(const CommandLine& line) {
+  Settings file;
+  if (!line.config_file.empty()) {
+    Result<Settings> read = read_file(line.config_file);
+    if (!read) return read.error();
+    file = std::move(read).value();
+  }
+  Result<Config> config = merge(file, line.settings);
+  if (config) config.value().config_file = line.config_file;
+  return config;
+}
+
+}  // namespace
+
+Invocation parse_invocation(int argc, const char* const* argv) {
+  auto line = read_command_line(argc, argv);
+  if (auto* instead = std::get_if<PrintAndExit>(&line)) return *instead;
+  const auto& given = std::get<CommandLine>(line);
+  Result<Config> config = load(given);
+  if (!config) {
+    return PrintAndExit{.text = fmt::format("xylemd: {}\n", config.error().text),
+                        .to_stderr = true,
+                        .exit_code = config.error().exit_code};
+  }
+  if (given.check_config) return PrintAndExit{.text = "xylemd: the settings are good\n"};
+  return Run{std::move(config).value()};
+}
+
+Result<Config> reload_config(int argc, const char* const* argv) {
+  auto line = read_command_line(argc, argv);
+  if (const auto* instead = std::get_if<PrintAndExit>(&line)) return Error{instead->text, 5};
+  return load(std::get<CommandLine>(line));
+}
+
+}  // namespace xylem

@@ -1,0 +1,56 @@
+// Settings: what one source (the command line, or a file) says, before the sources are laid over
+// each other. What a source does not mention is empty.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "xylem/config.h"
+#include "xylem/result.h"
+
+namespace xylem {
+
+struct Settings {
+  std::vector<std::string> listen;  // as written: see parse_listen_address()
+  std::optional<std::string> port;  // for addresses that name none
+  std::optional<std::string> user;
+  std::optional<std::uint32_t> most_job_bytes;
+  std::optional<std::uint32_t> most_connections;
+  std::optional<std::uint32_t> idle_timeout_seconds;
+  std::optional<std::uint64_t> out_buffer_bytes;
+  std::optional<LogLevel> log_level;
+  std::optional<LogFormat> log_format;
+  std::uint32_t verbosity = 0;       // how often -V was given
+  std::vector<std::string> notices;  // see Config::notices
+};
+
+// Flags that are no settings.
+struct CommandLine {
+  Settings settings;
+  std::string config_file;
+  bool check_config = false;
+};
+
+// The command line, or what to print instead of running.
+std::variant<CommandLine, PrintAndExit> read_command_line(int argc, const char* const* argv);
+
+// The YAML file. Errors name file, line and key.
+Result<Settings> read_file(const std::string& path);
+
+// `over` wins. The result has no optional left.
+Result<Config> merge(const Settings& under, const Settings& over);
+
+// "HOST", "HOST:PORT", "[V6]", "[V6]:PORT", a bare IPv6 address, or "unix:PATH". The error is half
+// a sentence that says what is wrong with it.
+Result<ListenAddress> parse_listen_address(const std::string& text, const std::string& port);
+
+// beanstalkd's -z: larger sizes are cut to limits::kMostJobBytes, with a notice.
+std::uint32_t clamp_job_bytes(std::uint64_t bytes, std::vector<std::string>& notices);
+
+// The words of logging.level and logging.format.
+std::optional<LogLevel> log_level_named(const std::string& word);
+std::optional<LogFormat> log_format_named(const std::string& word);
+
+}  // namespace xylem
