@@ -33,6 +33,9 @@ class Client {
   /// Whether a reply has arrived, or does within this time.
   bool wait(Duration duration);
 
+  /// Whether bytes have been read that no reply has used yet: poll on fd() does not show these.
+  [[nodiscard]] bool has_unread() const { return !unread_.empty(); }
+
   [[nodiscard]] int fd() const { return fd_.get(); }
 
  private:

@@ -115,6 +115,7 @@ bool Contestant::median(const std::string& figure, double& value) const {
 std::vector<Contestant> hold_contest(const Options& options, const Workload& workload) {
   const SocketDirectory directory;
   const std::vector<Entrant> entrants = entrants_of(options, workload, directory);
+  set_nice(options.nice);
   pin(core_or(options.cpu, static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN)) - 1));
   std::vector<Contestant> contestants;
   for (const Entrant& entrant : entrants) contestants.push_back({.name = entrant.name, .runs = {}});

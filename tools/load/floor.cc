@@ -3,7 +3,6 @@
 // something to say.
 #include "floor.h"
 
-#include <sys/resource.h>
 #include <unistd.h>
 #include <uv.h>
 

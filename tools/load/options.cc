@@ -42,6 +42,9 @@ void add_servers(CLI::App& app, Options& options) {
   app.add_option("--cpu", options.cpu, "the generator's core; -1 for any (default: the last one)");
   app.add_option("--server-cpu", options.server_cpu,
                  "the core of servers that we start; -1 for any (default: 0)");
+  app.add_option("--nice", options.nice,
+                 "priority of the generator and of servers that we start; below 0 needs the right")
+      ->check(CLI::Range(-20, 19));
 }
 
 void add_load(CLI::App& app, Options& options) {

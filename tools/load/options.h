@@ -20,6 +20,8 @@ struct Options {
   int cpu = -2;                // -2: the last core, if there are two or more; -1: any
   int server_cpu = -2;         // -2: the first core, if there are two or more; -1: any
 
+  int nice = 0;  // the priority of the generator and of servers that we start
+
   std::size_t connections = 10;
   std::uint64_t pipeline = 1;
   std::uint64_t body_bytes = 100;

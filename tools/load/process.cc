@@ -2,6 +2,7 @@
 #include "process.h"
 
 #include <sched.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <charconv>
@@ -57,6 +58,10 @@ void pin(int cpu) {
   CPU_ZERO(&set);
   CPU_SET(static_cast<std::size_t>(cpu), &set);
   if (sched_setaffinity(0, sizeof set, &set) != 0) fail_errno(fmt::format("run on core {}", cpu));
+}
+
+void set_nice(int nice) {
+  if (nice != 0 && setpriority(PRIO_PROCESS, 0, nice) != 0) fail_errno("change the priority");
 }
 
 std::uint64_t stat_of(const std::string& body, const std::string& key) {

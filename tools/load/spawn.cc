@@ -102,10 +102,11 @@ void exec_server(const std::string& command, const Address& address) {
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
+  const int complaints = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
   const int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
-  dup2(nowhere, STDIN_FILENO);
-  dup2(nowhere, STDOUT_FILENO);
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) dup2(nowhere, fd);
   execvp(arguments[0], arguments.data());
+  dup2(complaints, STDERR_FILENO);
   fail_errno("run " + words[0]);
 }
 

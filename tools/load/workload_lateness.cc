@@ -76,10 +76,19 @@ class Trickle {
                            .tv_nsec = left.count() % 1000000000};
     if (ppoll(events.data(), events.size(), &timeout, nullptr) <= 0) return;
     const Time now = Clock::now();
-    if (events[0].revents != 0) on_inserted(now);
+    if (events[0].revents != 0) on_readable(producer_, [&] { on_inserted(now); });
     for (std::size_t i = 0; i < workers_.size(); ++i) {
-      if (events[i + 1].revents != 0) on_reserved(workers_[i], now);
+      Client& worker = workers_[i];
+      if (events[i + 1].revents != 0) on_readable(worker, [&] { on_reply(worker, now); });
     }
+  }
+
+  // One read may bring several replies.
+  template <typename Take>
+  static void on_readable(Client& client, Take take) {
+    do {
+      take();
+    } while (client.has_unread());
   }
 
   void on_inserted(Time now) {
@@ -89,7 +98,7 @@ class Trickle {
     sent_.pop_front();
   }
 
-  void on_reserved(Client& worker, Time now) {
+  void on_reply(Client& worker, Time now) {
     const Reply reply = worker.read();
     if (reply.word == "DELETED") return;
     if (reply.word != "RESERVED") fail("{} answered {}", bench_.address.text, reply.word);
