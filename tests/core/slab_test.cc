@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <deque>
 #include <map>
 #include <random>
 #include <vector>
@@ -113,6 +114,20 @@ TEST_CASE("slab: a few survivors keep only their blocks") {
   CHECK(slab.bytes_held() <= 6 * Slab::kBlockBytes);
 }
 
+TEST_CASE("slab: a queue that shrinks while it moves gives its memory back") {
+  Slab slab;
+  std::deque<void*> queue;
+  for (int i = 0; i < 200'000; ++i) queue.push_back(slab.allocate(104));
+  while (queue.size() > 20'000) {
+    for (int i = 0; i < 2; ++i) {
+      slab.release(queue.front(), 104);
+      queue.pop_front();
+    }
+    queue.push_back(slab.allocate(104));
+  }
+  CHECK(slab.bytes_held() <= slab.bytes_in_use() + 3 * Slab::kBlockBytes);
+}
+
 TEST_CASE("slab: its end takes what is still out") {
   Slab slab;
   for (std::size_t bytes = 1; bytes <= kMost; ++bytes) std::memset(slab.allocate(bytes), 1, bytes);
@@ -163,7 +178,8 @@ class Driver {
   void release() {
     auto victim = out_.lower_bound(out_.begin()->first + below(2'000'000));
     if (victim == out_.end()) victim = out_.begin();
-    const auto [start, bytes] = *victim;
+    const std::uintptr_t start = victim->first;
+    const std::size_t bytes = victim->second;
     auto* memory = reinterpret_cast<unsigned char*>(start);
     const bool kept = std::all_of(memory, memory + bytes,
                                   [&](unsigned char byte) { return byte == fill_of(start); });
