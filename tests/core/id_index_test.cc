@@ -1,4 +1,5 @@
-// The index beside a std::map, and what it may cost.
+// The index beside a std::map: it finds and walks the same ids, whatever their spread. And what it
+// may cost, by its own count of bytes.
 #include "xylem/core/id_index.h"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,5 @@
-// The ready queue beside an ordered set, from a handful of jobs to many sorted runs.
+// The ready queue beside an ordered set: the first is the first, whichever lane, heap or run it
+// stands in, from a handful of jobs to many sorted runs.
 #include "xylem/core/ready_queue.h"
 
 #include <doctest/doctest.h>
