@@ -1,5 +1,6 @@
-# beaneater 1.1.1 against a server: connection, tubes, jobs, the job processor, its configuration, its own reconnecting.
-# Bodies are strings of bytes; errors are classes named after the reply's word. It has no reserve-job.
+# beaneater 1.1.1 against a server: connection, tubes, jobs, the job processor, its configuration,
+# its own reconnecting. Bodies are strings of bytes; errors are classes named after the reply's
+# word. It has no reserve-job.
 require 'beaneater'
 require_relative 'support'
 
@@ -76,7 +77,8 @@ suite.check('a ttr that runs out gives the job to another') do |name|
   mine = client.tubes[name].reserve
   waiting = Thread.new { other.tubes[name].reserve(5) }
   sleep 1.1
-  client.tubes.used # Debian's beanstalkd now and then forgets the ttr of a connection that stays silent
+  # Debian's beanstalkd now and then forgets the ttr of a silent connection.
+  client.tubes.used
   theirs = waiting.value
   took.call(1)
   equal([theirs.id, theirs.stats.timeouts], [mine.id, 1])

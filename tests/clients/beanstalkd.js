@@ -1,5 +1,5 @@
-// The npm package beanstalkd 2.2.5 against a server. Ids are numbers, bodies are Buffers, replies with more than one
-// value are arrays, errors carry the reply's word as their text.
+// The npm package beanstalkd 2.2.5 against a server. Ids are numbers, bodies are Buffers, replies
+// with more than one value are arrays, errors carry the reply's word as their text.
 //
 // It has no kick and no reserve-job; both are added with its own addCommand, as its README shows.
 'use strict';
@@ -77,7 +77,8 @@ s.suite('beanstalkd', { open, close: (client) => client.quit() }, {
     await client.reserve();
     const theirs = other.reserveWithTimeout(5);
     await s.sleep(1100);
-    await client.listTubeUsed();  // Debian's beanstalkd now and then forgets the ttr of a connection that stays silent
+    // Debian's beanstalkd now and then forgets the ttr of a silent connection.
+    await client.listTubeUsed();
     s.equal((await theirs)[0], id);
     took(1);
     await s.fails(client.delete(id), 'NOT_FOUND');

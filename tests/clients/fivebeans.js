@@ -1,5 +1,6 @@
-// fivebeans 1.5.0 against a server: its client, its worker and its runner. Callbacks get (error, values...), where the
-// error is the reply's word; ids are strings, counts are strings, bodies are Buffers. It has no reserve-job.
+// fivebeans 1.5.0 against a server: its client, its worker and its runner. Callbacks get (error,
+// values...), where the error is the reply's word; ids are strings, counts are strings, bodies are
+// Buffers. It has no reserve-job.
 'use strict';
 const fs = require('fs');
 const os = require('os');
@@ -7,7 +8,8 @@ const path = require('path');
 const { client: Client, worker: Worker, runner: Runner } = require('fivebeans');
 const s = require('./support');
 
-// The client with promises in place of callbacks: one value as itself, more as an array, none as undefined.
+// The client with promises in place of callbacks: one value as itself, more as an array, none as
+// undefined.
 class Promised {
   constructor(client) {
     for (const name of Object.keys(Client.prototype)) {
@@ -98,7 +100,8 @@ s.suite('fivebeans', { open, close: (client) => client.client.end() }, {
     await client.reserve();
     const theirs = other.reserve_with_timeout(5);
     await s.sleep(1100);
-    await client.list_tube_used();  // Debian's beanstalkd now and then forgets the ttr of a connection that stays silent
+    // Debian's beanstalkd now and then forgets the ttr of a silent connection.
+    await client.list_tube_used();
     s.equal((await theirs)[0], id);
     took(1);
     await s.fails(client.destroy(id), 'NOT_FOUND');

@@ -1,8 +1,9 @@
-// jackd 2.2.2 against a server. Ids are strings, bodies are Buffers, errors carry the reply as their text, and YAML is
-// handed over as text: js-yaml of the other libraries reads it here.
+// jackd 2.2.2 against a server. Ids are strings, bodies are Buffers, errors carry the reply as
+// their text, and YAML is handed over as text: js-yaml of the other libraries reads it here.
 //
-// Three of its own faults are worked around without changing it: put turns a Buffer into JSON (so bytes go through
-// createCommandHandler), pauseTube forgets the end of its line, and a reserved job's reply must be the last in flight.
+// Three of its own faults are worked around without changing it: put turns a Buffer into JSON (so
+// bytes go through createCommandHandler), pauseTube forgets the end of its line, and a reserved
+// job's reply must be the last in flight.
 'use strict';
 const yaml = require('js-yaml');
 const Jackd = require('jackd');
@@ -107,7 +108,8 @@ s.suite('jackd', { open, close: (client) => client.disconnect() }, {
     await client.reserve();
     const theirs = other.reserveWithTimeout(5);
     await s.sleep(1100);
-    await client.listTubeUsed();  // Debian's beanstalkd now and then forgets the ttr of a connection that stays silent
+    // Debian's beanstalkd now and then forgets the ttr of a silent connection.
+    await client.listTubeUsed();
     s.equal((await theirs).id, id);
     took(1);
     await s.fails(client.delete(id), 'NOT_FOUND');

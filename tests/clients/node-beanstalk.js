@@ -1,6 +1,7 @@
-// node-beanstalk 1.6.7 against a server: its Client and its Pool. Ids are numbers; NOT_FOUND and TIMED_OUT are null or
-// false; other errors throw with the reply's word as their status or text. By default bodies are JSON; a serializer of
-// our own hands bytes through. The client refuses more than maxPayloadSize itself, so it is set beyond the server's.
+// node-beanstalk 1.6.7 against a server: its Client and its Pool. Ids are numbers; NOT_FOUND and
+// TIMED_OUT are null or false; other errors throw with the reply's word as their status or text. By
+// default bodies are JSON; a serializer of our own hands bytes through. The client refuses more
+// than maxPayloadSize itself, so it is set beyond the server's.
 'use strict';
 const { Client, Pool } = require('node-beanstalk');
 const s = require('./support');
@@ -86,7 +87,8 @@ s.suite('node-beanstalk', { open, close }, {
     await client.reserve();
     const theirs = other.reserveWithTimeout(5);
     await s.sleep(1100);
-    await client.listTubeUsed();  // Debian's beanstalkd now and then forgets the ttr of a connection that stays silent
+    // Debian's beanstalkd now and then forgets the ttr of a silent connection.
+    await client.listTubeUsed();
     s.equal((await theirs).id, id);
     took(1);
     s.equal(await client.delete(id), false);

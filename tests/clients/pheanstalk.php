@@ -1,6 +1,7 @@
 <?php
-// pheanstalk 4.0.4 against a server, over each of its three kinds of socket. Bodies are strings of bytes; errors are
-// classes, TIMED_OUT and NOT_FOUND of the peeks are null; its YAML parser leaves all values as text. It has no reserve-job.
+// pheanstalk 4.0.4 against a server, over each of its three kinds of socket. Bodies are strings of
+// bytes; errors are classes, TIMED_OUT and NOT_FOUND of the peeks are null; its YAML parser leaves
+// all values as text. It has no reserve-job.
 
 use Pheanstalk\Connection;
 use Pheanstalk\Exception;
@@ -11,7 +12,11 @@ use Pheanstalk\SocketFactory;
 require 'Pheanstalk/autoload.php';
 require 'support.php';
 
-$kinds = ['socket' => SocketFactory::SOCKET, 'stream' => SocketFactory::STREAM, 'fsockopen' => SocketFactory::FSOCKOPEN];
+$kinds = [
+    'socket' => SocketFactory::SOCKET,
+    'stream' => SocketFactory::STREAM,
+    'fsockopen' => SocketFactory::FSOCKOPEN,
+];
 
 function connect(string $tube, int $kind = SocketFactory::AUTODETECT): Pheanstalk
 {
@@ -89,7 +94,8 @@ $checks['a ttr that runs out gives the job to another'] = function (string $tube
     $client->put('slow', 0, 0, 1);
     $mine = $client->reserve();
     usleep(1100000);
-    $client->listTubeUsed(true);  // Debian's beanstalkd now and then forgets the ttr of a connection that stays silent
+    // Debian's beanstalkd now and then forgets the ttr of a silent connection.
+    $client->listTubeUsed(true);
     $theirs = $other->reserveWithTimeout(5);
     $took(1);
     equal($theirs->getId(), $mine->getId());
