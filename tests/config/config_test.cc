@@ -1,0 +1,224 @@
+// Configuration: the command line as beanstalkd's users write it, and ours; the YAML file, and that
+// a mistake in it names file, line and key.
+#include "xylem/config.h"
+
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+namespace xylem {
+namespace {
+
+Invocation invoke(std::vector<const char*> arguments) {
+  arguments.insert(arguments.begin(), "xylemd");
+  return parse_invocation(static_cast<int>(arguments.size()), arguments.data());
+}
+
+Config config_of(const std::vector<const char*>& arguments) {
+  const Invocation invocation = invoke(arguments);
+  REQUIRE(std::holds_alternative<Run>(invocation));
+  return std::get<Run>(invocation).config;
+}
+
+PrintAndExit printed(const std::vector<const char*>& arguments) {
+  const Invocation invocation = invoke(arguments);
+  REQUIRE(std::holds_alternative<PrintAndExit>(invocation));
+  return std::get<PrintAndExit>(invocation);
+}
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+TEST_CASE("without options: this machine only, beanstalkd's port and sizes") {
+  const Config config = config_of({});
+  REQUIRE(config.listen.size() == 1);
+  CHECK(config.listen[0] == ListenAddress{TcpAddress{"127.0.0.1", "11300"}});
+  CHECK(config.most_job_bytes == 65'535);
+  CHECK(config.log_level == LogLevel::kInfo);
+  CHECK(config.notices.empty());
+}
+
+TEST_CASE("letters with their argument apart or attached, and bundled") {
+  CHECK(config_of({"-p1234"}).listen[0] == ListenAddress{TcpAddress{"127.0.0.1", "1234"}});
+  CHECK(config_of({"-p", "1234"}).listen[0] == ListenAddress{TcpAddress{"127.0.0.1", "1234"}});
+  CHECK(config_of({"-llocalhost"}).listen[0] == ListenAddress{TcpAddress{"localhost", "11300"}});
+  CHECK(config_of({"-z1234"}).most_job_bytes == 1'234);
+  CHECK(config_of({"-VVukr"}).user == "kr");
+  CHECK(config_of({"-VVukr"}).log_level == LogLevel::kTrace);
+}
+
+TEST_CASE("addresses in all their forms, each with a port of its own or the common one") {
+  const Config config =
+      config_of({"-l", "::1", "-l", "[::]:99", "-l", "host:77", "-l", "unix:/tmp/x", "-p", "5"});
+  REQUIRE(config.listen.size() == 4);
+  CHECK(config.listen[0] == ListenAddress{TcpAddress{"::1", "5"}});
+  CHECK(config.listen[1] == ListenAddress{TcpAddress{"::", "99"}});
+  CHECK(config.listen[2] == ListenAddress{TcpAddress{"host", "77"}});
+  CHECK(config.listen[3] == ListenAddress{UnixAddress{"/tmp/x"}});
+  for (const char* bad : {"unix:", "[::1", "[::1]x", ":99", "host:"}) {
+    CHECK(printed({"-l", bad}).exit_code == 5);
+  }
+}
+
+TEST_CASE("-z reads numbers as beanstalkd does") {
+  CHECK(config_of({"-z", "0"}).most_job_bytes == 0);
+  CHECK(config_of({"-z", "+7"}).most_job_bytes == 7);
+  for (const char* huge : {"1073741825", "-5", "99999999999999999999999"}) {
+    const Config config = config_of({"-z", huge});
+    CHECK(config.most_job_bytes == 1'073'741'824);
+    CHECK(config.notices.size() == 1);
+  }
+  for (const char* bad : {"x", "1x", ""}) CHECK(printed({"-z", bad}).exit_code == 5);
+}
+
+TEST_CASE("-v and -h print and exit 0, usage on standard error") {
+  CHECK(printed({"-v"}).text == "xylemd " XYLEM_VERSION "\n");
+  CHECK_FALSE(printed({"-v"}).to_stderr);
+  CHECK(printed({"-v"}).exit_code == 0);
+  CHECK(printed({"-h"}).exit_code == 0);
+  CHECK(printed({"-h"}).to_stderr);
+  CHECK(contains(printed({"--help"}).text, "--max-job-size"));
+}
+
+TEST_CASE("wrong usage exits 5 with the usage text") {
+  using Arguments = std::vector<const char*>;
+  for (const Arguments& bad :
+       {Arguments{"-x"}, Arguments{"-p"}, Arguments{"word"}, Arguments{"--nonsense"},
+        Arguments{"--max-connections", "many"}, Arguments{"--log-level", "loud"}}) {
+    const PrintAndExit message = printed(bad);
+    CHECK(message.exit_code == 5);
+    CHECK(message.to_stderr);
+    CHECK(contains(message.text, "Usage"));
+  }
+}
+
+TEST_CASE(
+    "options of the log are refused until there is one; -c and -n are ignored with a notice") {
+  using Arguments = std::vector<const char*>;
+  for (const Arguments& refused :
+       {Arguments{"-b", "dir"}, Arguments{"-f", "50"}, Arguments{"-s", "4096"}, Arguments{"-F"}}) {
+    const PrintAndExit message = printed(refused);
+    CHECK(message.exit_code == 5);
+    CHECK(contains(message.text, "no write-ahead log yet"));
+  }
+  CHECK(config_of({"-c", "-n"}).notices.size() == 2);
+}
+
+TEST_CASE("--check-config says that settings are good") {
+  CHECK(printed({"--check-config", "-p", "9"}).exit_code == 0);
+  CHECK(printed({"--check-config", "-l", "unix:"}).exit_code == 5);
+}
+
+// A file that lives as long as this.
+class TemporaryFile {
+ public:
+  explicit TemporaryFile(const std::string& text)
+      : path_(std::filesystem::temp_directory_path() /
+              ("xylem-config-" + std::to_string(::getpid()))) {
+    std::ofstream(path_) << text;
+  }
+  ~TemporaryFile() { std::filesystem::remove(path_); }
+  [[nodiscard]] std::string path() const { return path_.string(); }
+
+ private:
+  std::filesystem::path path_;
+};
+
+Result<Config> load(const std::string& path, std::vector<const char*> more = {}) {
+  std::vector<const char*> arguments{"xylemd", "--config", path.c_str()};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  return reload_config(static_cast<int>(arguments.size()), arguments.data());
+}
+
+std::string error_of(const std::string& text) {
+  const TemporaryFile file(text);
+  const Result<Config> config = load(file.path());
+  REQUIRE_FALSE(config.ok());
+  CHECK(config.error().exit_code == 5);
+  REQUIRE(config.error().text.starts_with(file.path()));
+  return config.error().text.substr(file.path().size());
+}
+
+TEST_CASE("docs/example.yaml holds every key with its default") {
+  Result<Config> loaded = load(XYLEM_EXAMPLE_CONFIG);
+  REQUIRE(loaded.ok());
+  const Config file = std::move(loaded).value();
+  const Config defaults;
+  CHECK(file.listen == defaults.listen);
+  CHECK(file.user == defaults.user);
+  CHECK(file.most_job_bytes == defaults.most_job_bytes);
+  CHECK(file.most_connections == defaults.most_connections);
+  CHECK(file.idle_timeout_seconds == defaults.idle_timeout_seconds);
+  CHECK(file.out_buffer_bytes == defaults.out_buffer_bytes);
+  CHECK(file.log_level == defaults.log_level);
+  CHECK(file.log_format == defaults.log_format);
+}
+
+TEST_CASE("each key is taken, and the command line wins") {
+  const TemporaryFile file(
+      "listen: [ '0.0.0.0', '[::1]:7' ]\nuser: kr\nlimits:\n  max-job-size: 10\n"
+      "  max-connections: 20\n  idle-timeout: 30\n  out-buffer: 4096\n"
+      "logging: { level: debug, format: json }\n");
+  Result<Config> loaded = load(file.path(), {"-z", "99", "-p", "8"});
+  REQUIRE(loaded.ok());
+  const Config config = std::move(loaded).value();
+  REQUIRE(config.listen.size() == 2);
+  CHECK(config.listen[0] == ListenAddress{TcpAddress{"0.0.0.0", "8"}});
+  CHECK(config.listen[1] == ListenAddress{TcpAddress{"::1", "7"}});
+  CHECK(config.user == "kr");
+  CHECK(config.most_job_bytes == 99);
+  CHECK(config.most_connections == 20);
+  CHECK(config.idle_timeout_seconds == 30);
+  CHECK(config.out_buffer_bytes == 4096);
+  CHECK(config.log_level == LogLevel::kDebug);
+  CHECK(config.log_format == LogFormat::kJson);
+}
+
+TEST_CASE("an empty file and one of comments change nothing") {
+  for (const char* text : {"", "# nothing\n", "limits:\n"}) {
+    const TemporaryFile file(text);
+    CHECK(load(file.path()).ok());
+  }
+}
+
+TEST_CASE("mistakes name file, line and key") {
+  struct Mistake {
+    const char* text;
+    const char* error;
+  };
+  constexpr std::array<Mistake, 11> kMistakes{{
+      {"user: x\nport: 5\n", ":2: unknown key 'port'"},
+      {"limits:\n  max-jobs: 5\n", ":2: unknown key 'limits.max-jobs'"},
+      {"limits:\n\n  max-job-size: big\n",
+       ":3: key 'limits.max-job-size': must be a whole number from 0 to 1073741824"},
+      {"limits:\n  max-job-size: 1073741825\n",
+       ":2: key 'limits.max-job-size': must be a whole number from 0 to 1073741824"},
+      {"limits:\n  max-connections: -1\n",
+       ":2: key 'limits.max-connections': must be a whole number from 0 to 4294967295"},
+      {"logging:\n  level: loud\n",
+       ":2: key 'logging.level': must be error, warning, info, debug or trace"},
+      {"logging: loud\n", ":1: 'logging' must hold keys"},
+      {"user: a\nuser: b\n", ":2: key 'user' stands twice"},
+      {"listen: []\n", ":1: key 'listen': names no address"},
+      {"listen: 'unix:'\n", ":1: key 'listen': 'unix:' names no path"},
+      {"- a list\n", ":1: must hold keys"},
+  }};
+  for (const Mistake& mistake : kMistakes)
+    CHECK(error_of(mistake.text) == std::string(mistake.error));
+  CHECK(error_of("limits: [\n").starts_with(":2: "));
+}
+
+TEST_CASE("a file that is not there is an error") {
+  const Result<Config> config = load("/nonexistent/xylem.yaml");
+  REQUIRE_FALSE(config.ok());
+  CHECK(config.error().text == "/nonexistent/xylem.yaml: cannot be read");
+}
+
+}  // namespace
+}  // namespace xylem
