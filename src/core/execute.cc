@@ -7,7 +7,9 @@
 namespace xylem {
 
 Engine::State::State(Options its_options)
-    : options(its_options), default_tube(tubes.find_or_make("default")) {
+    : options(its_options),
+      jobs(its_options.prepare_memory),
+      default_tube(tubes.find_or_make("default")) {
   CHECK(options.budget > 0);
 }
 

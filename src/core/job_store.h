@@ -13,7 +13,7 @@ namespace xylem {
 
 class JobStore {
  public:
-  JobStore() = default;
+  explicit JobStore(PrepareMemory prepare) : slab_(prepare), index_(prepare) {}
   ~JobStore();
   JobStore(const JobStore&) = delete;
   JobStore& operator=(const JobStore&) = delete;

@@ -98,6 +98,10 @@ void* Slab::take(Block& block) {
   }
   void* object = at(&block, block.fresh);
   block.fresh += block.object_bytes;
+  if (prepare_ != nullptr && block.fresh > block.prepared) {
+    prepare_(at(&block, block.prepared), kPrepareBytes);
+    block.prepared += kPrepareBytes;
+  }
   return object;
 }
 

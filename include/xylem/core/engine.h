@@ -31,6 +31,7 @@
 #include "xylem/core/limits.h"
 #include "xylem/core/record.h"
 #include "xylem/core/reply.h"
+#include "xylem/core/slab.h"
 #include "xylem/core/time.h"
 
 namespace xylem {
@@ -50,8 +51,9 @@ struct Output {
 class Engine {
  public:
   struct Options {
-    std::uint32_t budget = limits::kSlice;  // jobs a tick or a slice; at least 1
-    bool recording = false;                 // whether records are wanted
+    std::uint32_t budget = limits::kSlice;   // jobs a tick or a slice; at least 1
+    bool recording = false;                  // whether records are wanted
+    PrepareMemory prepare_memory = nullptr;  // see core/slab.h
   };
 
   explicit Engine(Options options);

@@ -26,7 +26,7 @@ namespace xylem {
 // IdIndex without the type.
 class IdTree {
  public:
-  IdTree() = default;
+  explicit IdTree(PrepareMemory prepare) : slab_(prepare) {}
   IdTree(const IdTree&) = delete;
   IdTree& operator=(const IdTree&) = delete;
 
@@ -106,6 +106,8 @@ class IdTree {
 template <class T>
 class IdIndex {
  public:
+  explicit IdIndex(PrepareMemory prepare = nullptr) : tree_(prepare) {}
+
   // Must not be there. `value` must stay where it is until it is erased.
   void insert(JobId id, T& value) { tree_.insert(id, &value); }
   // Null if not there.

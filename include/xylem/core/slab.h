@@ -16,6 +16,10 @@
 // most one empty block, so that neither a short queue nor a long one in motion asks the system for
 // each block it fills; all others go back at once.
 //
+// The first touch of a fresh page is a page fault, which can cost more than all the rest of a put.
+// So the shell may hand in a function that prepares memory: it is called for some pages at once,
+// just before their first is needed.
+//
 // Every call is O(1). Under AddressSanitizer what is not in use is poisoned.
 #pragma once
 
@@ -29,6 +33,9 @@
 
 namespace xylem {
 
+// Makes `bytes` of fresh memory at `start` ready to be written to. Both are multiples of 4 KiB.
+using PrepareMemory = void (*)(void* start, std::size_t bytes);
+
 class Slab {
  public:
   static constexpr std::size_t kBlockBytes = 262'144;
@@ -36,7 +43,10 @@ class Slab {
   // A job with the longest body that stands in its own block, and room to spare.
   static constexpr std::size_t kMostBytes = limits::kInlineBodyBytes + 512;
 
-  Slab() = default;
+  // Pages that are prepared at once; what a class may hold in vain.
+  static constexpr std::uint32_t kPrepareBytes = 32'768;
+
+  explicit Slab(PrepareMemory prepare = nullptr) : prepare_(prepare) {}
   Slab(const Slab&) = delete;
   Slab& operator=(const Slab&) = delete;
   // All memory goes back, and what still stands in it is gone without destructors.
@@ -65,7 +75,8 @@ class Slab {
     Links<Block> links{};
     Free* free = nullptr;
     std::uint32_t object_bytes = 0;
-    std::uint32_t fresh = 0;  // offset of the never-used part
+    std::uint32_t fresh = 0;     // offset of the never-used part
+    std::uint32_t prepared = 0;  // offset of what is not prepared
     std::uint32_t used_count = 0;
 
     [[nodiscard]] bool full() const;
@@ -94,7 +105,7 @@ class Slab {
   }
 
   static Block& block_of(void* object);
-  static void* take(Block& block);
+  void* take(Block& block);
   static void reset(Block& block);
   Block& block_with_room(Class& its_class, std::size_t object_bytes);
   Block& make_block(std::size_t object_bytes);
@@ -102,6 +113,7 @@ class Slab {
   void destroy_all(Blocks& blocks);
   void emptied(Class& its_class, Block& block);
 
+  PrepareMemory prepare_;
   std::array<Class, kClassCount> classes_{};
   Blocks full_;  // of all classes
   std::size_t bytes_in_use_ = 0;
