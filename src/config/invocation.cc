@@ -1,4 +1,5 @@
-// What main does with its command line: run, or print something and exit.
+// What main does with its command line: run, or print something and exit. SIGHUP comes here again,
+// with the same command line and perhaps another file.
 #include <fmt/format.h>
 
 #include "config/settings.h"

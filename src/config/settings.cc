@@ -1,4 +1,6 @@
-// Words to values, and one source of settings laid over another.
+// Words to values, and one source of settings laid over another: the command line over the file
+// over the defaults. Addresses get their port only then, since -p is a source's word for all of
+// them.
 #include "config/settings.h"
 
 #include <fmt/format.h>

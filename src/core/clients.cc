@@ -1,4 +1,5 @@
-// Clients come and go, and choose their tubes.
+// Clients come and go, and choose their tubes. Whoever lets go of a tube asks whether it is still
+// needed, after the last use of the name that led to it.
 #include <algorithm>
 
 #include "state.h"

@@ -1,4 +1,5 @@
-// The switchboard: every command is counted here, if it has a counter, and goes to its function.
+// The switchboard: every command is counted here, if it has a counter, and goes to its function. A
+// line that did not parse never gets here, so it is not counted.
 #include <type_traits>
 #include <variant>
 

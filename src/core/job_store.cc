@@ -1,4 +1,5 @@
-// The block of a job: the struct, then the body itself or a BufferRef to it.
+// The block of a job is the struct, then the body itself, or a BufferRef if the body is a long one.
+// Which of the two follows from body_bytes alone, so a job needs no field for it.
 #include "job_store.h"
 
 #include <cstring>

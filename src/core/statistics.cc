@@ -1,4 +1,5 @@
-// What statistics and lists show (protocol.md, "Statistics"). All counts are kept as things happen.
+// What statistics and lists show (protocol.md, "Statistics"). Nothing is counted here: all counts
+// are kept as things happen, so that each of these costs the same however much there is.
 #include <algorithm>
 
 #include "state.h"

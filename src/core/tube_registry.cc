@@ -1,4 +1,5 @@
-// Which map a name stands in decides nothing that can be seen.
+// Which map a name stands in decides nothing that can be seen: list-tubes has an order of its own,
+// and nothing walks the maps.
 #include "tube_registry.h"
 
 #include <tuple>

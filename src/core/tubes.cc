@@ -1,4 +1,6 @@
-// How long a tube lives, and its pause (protocol.md, "Tubes" and "pause-tube").
+// How long a tube lives, and its pause (protocol.md, "Tubes" and "pause-tube"). Whoever drops a
+// reference to a tube calls vanish_if_unneeded(); after that the tube may be used only until the
+// call ends.
 #include "state.h"
 
 namespace xylem {

@@ -1,6 +1,7 @@
-// Buffer: the bytes of one long body, counted, so that a job, the replies that still send it and the
-// records that still store it can share them. The count is a plain integer: buffers belong to the
-// loop's thread. A complete body in a Buffer is followed by its CRLF, so that it is sent as it stands.
+// Buffer: the bytes of one long body, counted, so that a job, the replies that still send it and
+// the records that still store it can share them. The count is a plain integer: buffers belong to
+// the loop's thread. A complete body in a Buffer is followed by its CRLF, so that it is sent as it
+// stands.
 #pragma once
 
 #include <cstdint>
@@ -61,7 +62,8 @@ class Buffer {
   std::uint32_t capacity_;
 };
 
-// Room for at least `capacity` bytes in a buffer that has the same bytes; `buffer` itself if it has it.
+// Room for at least `capacity` bytes in a buffer that has the same bytes; `buffer` itself if it has
+// it.
 BufferRef with_capacity(BufferRef buffer, std::uint32_t capacity);
 
 }  // namespace xylem

@@ -1,9 +1,9 @@
-// Command: what a client asks, as a value. The parser makes it from bytes, the simulation makes it up,
-// the engine executes it. Every string_view points into the caller's memory and lives as long as the
-// call that it is passed to.
+// Command: what a client asks, as a value. The parser makes it from bytes, the simulation makes it
+// up, the engine executes it. Every string_view points into the caller's memory and lives as long
+// as the call that it is passed to.
 //
-// What is not here: lines that the parser refuses (UNKNOWN_COMMAND, BAD_FORMAT) and quit. They change
-// nothing in the engine and are answered by the connection.
+// What is not here: lines that the parser refuses (UNKNOWN_COMMAND, BAD_FORMAT) and quit. They
+// change nothing in the engine and are answered by the connection.
 //
 // If you add a command, also: protocol.md, protocol/parser.cc, core/execute.cc, the twin in
 // tests/simulation, and its counter in core/stats.h if it has one.
@@ -19,8 +19,9 @@
 namespace xylem {
 
 // A put reaches the engine twice (design: "a put reaches the engine twice"). PutLine comes when the
-// line is complete and, if `fate` is kBodyFollows, takes the id; then comes PutBody. kTooBig: the body
-// is skipped, then comes PutSkipped. kTrailing: something stood behind the size; answered at once.
+// line is complete and, if `fate` is kBodyFollows, takes the id; then comes PutBody. kTooBig: the
+// body is skipped, then comes PutSkipped. kTrailing: something stood behind the size; answered at
+// once.
 enum class PutFate : std::uint8_t { kBodyFollows, kTooBig, kTrailing };
 
 struct PutLine {
@@ -103,11 +104,10 @@ struct PauseTube {
   std::uint32_t delay = 0;
 };
 
-using Command =
-    std::variant<PutLine, PutBody, PutSkipped, Use, Reserve, ReserveWithTimeout, ReserveJob, Delete,
-                 Release, Bury, Touch, Watch, Ignore, Peek, PeekReady, PeekDelayed, PeekBuried, Kick,
-                 KickJob, Stats, StatsJob, StatsTube, ListTubes, ListTubeUsed, ListTubesWatched,
-                 PauseTube>;
+using Command = std::variant<PutLine, PutBody, PutSkipped, Use, Reserve, ReserveWithTimeout,
+                             ReserveJob, Delete, Release, Bury, Touch, Watch, Ignore, Peek,
+                             PeekReady, PeekDelayed, PeekBuried, Kick, KickJob, Stats, StatsJob,
+                             StatsTube, ListTubes, ListTubeUsed, ListTubesWatched, PauseTube>;
 
 // The other constructor of visitors: std::visit(overloaded{...}, command).
 template <class... Ts>

@@ -1,4 +1,5 @@
-// The names of things: jobs by number, clients by number, tubes by name.
+// The names of things: jobs by number, clients by number, tubes by name. Numbers are the engine's;
+// a tube's name is the client's, so it is checked before it names anything.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// Everything that can grow has its limit here, with the reason. Reaching one is a tested path.
+// Everything that can grow has its limit here, with the reason. Reaching one is a tested path; what
+// an operator may choose instead stands in config.h.
 #pragma once
 
 #include <chrono>
@@ -20,8 +21,8 @@ inline constexpr std::uint32_t kInlineBodyBytes = 4'096;
 // A long body's buffer starts here and doubles with what arrives, never with what was promised.
 inline constexpr std::uint32_t kFirstBufferBytes = 65'536;
 
-// Jobs that one turn promotes, expires, hands out, kicks or walks before the sockets have their turn
-// again: about a third of a millisecond.
+// Jobs that one turn promotes, expires, hands out, kicks or walks before the sockets have their
+// turn again: about a third of a millisecond.
 inline constexpr std::uint32_t kSlice = 1'000;
 // Entries of a timer wheel that one call moves down a level before it leaves the rest for the next.
 inline constexpr std::uint32_t kSpread = 4'096;
@@ -31,7 +32,8 @@ inline constexpr std::uint32_t kUrgentBelow = 1'024;
 // A waiting client hears DEADLINE_SOON this long before a job of its own runs out of ttr.
 inline constexpr std::chrono::seconds kSafetyMargin{1};
 
-// A connection that owes this much output is not parsed until the peer has read; one reply more fits.
+// A connection that owes this much output is not parsed until the peer has read; one reply more
+// fits.
 inline constexpr std::size_t kOutBufferBytes = 1'048'576;
 // What a connection that is not parsed may have read ahead; then its socket is left unread.
 inline constexpr std::size_t kReadAheadBytes = 65'536;

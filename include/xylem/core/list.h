@@ -1,6 +1,6 @@
-// List: an intrusive, doubly linked list. It orders and owns nothing; what is linked must be unlinked
-// before it dies. Every operation is O(1) and allocates nothing. A list is two pointers and may not be
-// moved while iterated; links of an element that is in no list mean nothing.
+// List: an intrusive, doubly linked list. It orders and owns nothing; what is linked must be
+// unlinked before it dies. Every operation is O(1) and allocates nothing. A list is two pointers
+// and may not be moved while iterated; links of an element that is in no list mean nothing.
 #pragma once
 
 namespace xylem {

@@ -1,12 +1,13 @@
-// Record: what must survive, as a value. Appending the records of a history to a log and applying them
-// to a fresh engine gives the state back, reserved jobs as ready. Views live until the next call of
-// the engine.
+// Record: what must survive, as a value. Appending the records of a history to a log and applying
+// them to a fresh engine gives the state back, reserved jobs as ready. Views live until the next
+// call of the engine.
 //
-// Replies wait for records. Notes (is_note) are counters that may lag behind after a crash; no reply
-// waits for them (design: "What is written"). touch and a delay that ran out write nothing: whoever
-// applies records promotes by deadline.
+// Replies wait for records. Notes (is_note) are counters that may lag behind after a crash; no
+// reply waits for them (design: "What is written"). touch and a delay that ran out write nothing:
+// whoever applies records promotes by deadline.
 //
-// If you change this, also: core/apply.cc, and the codec and docs/disk-format.md once there is a log.
+// If you change this, also: core/apply.cc, and the codec and docs/disk-format.md once there is a
+// log.
 #pragma once
 
 #include <cstdint>
@@ -59,7 +60,8 @@ struct BuryRecord {
 struct KickRecord {
   JobId id = 0;
 };
-// reserve-job of a delayed or buried job: what is reserved comes back ready, so it has left its state.
+// reserve-job of a delayed or buried job: what is reserved comes back ready, so it has left its
+// state.
 struct ReserveJobRecord {
   JobId id = 0;
   std::uint32_t reserves = 0;

@@ -1,5 +1,5 @@
-// What the statistics commands show, as values; protocol/stats_writer makes the YAML. Order and names
-// are protocol.md, "Statistics". Counts of now are exact at the moment of the command.
+// What the statistics commands show, as values; protocol/stats_writer makes the YAML. Order and
+// names are protocol.md, "Statistics". Counts of now are exact at the moment of the command.
 #pragma once
 
 #include <array>
@@ -18,7 +18,8 @@ constexpr std::string_view name_of(JobState state) {
   return kNames[static_cast<std::size_t>(state)];
 }
 
-// Jobs by state; kept by each tube and by the engine. `urgent` are the ready ones below priority 1024.
+// Jobs by state; kept by each tube and by the engine. `urgent` are the ready ones below priority
+// 1024.
 struct JobCounts {
   std::uint64_t urgent = 0;
   std::uint64_t ready = 0;
@@ -29,7 +30,8 @@ struct JobCounts {
   bool operator==(const JobCounts&) const = default;
 };
 
-// Commands of a kind that parsed, whatever their outcome. The members stand in the order of `stats`.
+// Commands of a kind that parsed, whatever their outcome. The members stand in the order of
+// `stats`.
 struct CommandCounts {
   std::uint64_t put = 0;
   std::uint64_t peek = 0;
