@@ -1,4 +1,5 @@
-// Resolving and connecting.
+// Resolving an address once, and connecting to it as often as is wanted. Sockets are blocking;
+// swarm.cc makes its own non-blocking.
 #include "address.h"
 
 #include <netdb.h>

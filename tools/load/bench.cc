@@ -1,4 +1,5 @@
-// What workloads share: measuring, tubes, filling and cleaning up.
+// What workloads share: measuring, tubes, filling and cleaning up. Nothing here is measured itself
+// but Meter's two readings of /proc.
 #include "bench.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// Blocking sends and reads, with poll in front of each read so that patience and Ctrl-C count.
+// Blocking sends and reads, with a poll in front of each read, in steps of a tenth of a second, so
+// that patience and Ctrl-C count.
 #include "client.h"
 
 #include <poll.h>

@@ -1,4 +1,5 @@
-// The flag that a signal sets is the only global of the program: a handler can reach nothing else.
+// The monotonic clock and the signals. The flag that a signal sets is the only global of the
+// program: a handler can reach nothing else.
 #include "clock.h"
 
 #include <algorithm>

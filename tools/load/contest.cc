@@ -1,4 +1,5 @@
-// Which servers there are, where those that we start listen, and whose turn it is.
+// Which servers there are, where those that we start listen, and whose turn it is. A server that we
+// start lives for one turn.
 #include "contest.h"
 
 #include <stdlib.h>
@@ -115,7 +116,6 @@ bool Contestant::median(const std::string& figure, double& value) const {
 std::vector<Contestant> hold_contest(const Options& options, const Workload& workload) {
   const SocketDirectory directory;
   const std::vector<Entrant> entrants = entrants_of(options, workload, directory);
-  set_nice(options.nice);
   pin(core_or(options.cpu, static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN)) - 1));
   std::vector<Contestant> contestants;
   for (const Entrant& entrant : entrants) contestants.push_back({.name = entrant.name, .runs = {}});

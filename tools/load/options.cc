@@ -1,4 +1,5 @@
-// The command line, by CLI11.
+// The command line, by CLI11. Its checks end with exit code 2; what only the run can know (that
+// nobody listens, say) ends with 1.
 #include "options.h"
 
 #include <fmt/format.h>
@@ -42,9 +43,6 @@ void add_servers(CLI::App& app, Options& options) {
   app.add_option("--cpu", options.cpu, "the generator's core; -1 for any (default: the last one)");
   app.add_option("--server-cpu", options.server_cpu,
                  "the core of servers that we start; -1 for any (default: 0)");
-  app.add_option("--nice", options.nice,
-                 "priority of the generator and of servers that we start; below 0 needs the right")
-      ->check(CLI::Range(-20, 19));
 }
 
 void add_load(CLI::App& app, Options& options) {

@@ -1,4 +1,5 @@
-// What the user asked for. Zero means "the workload's own" for counts that depend on the workload.
+// What the user asked for. Zero means "the workload's own" for counts that depend on the workload,
+// and the two cores are -2 until somebody names one.
 #pragma once
 
 #include <cstddef>
@@ -19,8 +20,6 @@ struct Options {
   std::uint16_t port = 12200;  // the first port for spawned servers
   int cpu = -2;                // -2: the last core, if there are two or more; -1: any
   int server_cpu = -2;         // -2: the first core, if there are two or more; -1: any
-
-  int nice = 0;  // the priority of the generator and of servers that we start
 
   std::size_t connections = 10;
   std::uint64_t pipeline = 1;

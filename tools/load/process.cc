@@ -1,8 +1,8 @@
-// Reading /proc. A thread that ends between its listing and the reading counts nothing.
+// Reading /proc. A thread that ends between its listing and the reading counts nothing, and what a
+// thread spent is lost with it: servers that start threads as they go look cheaper than they are.
 #include "process.h"
 
 #include <sched.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <charconv>
@@ -58,10 +58,6 @@ void pin(int cpu) {
   CPU_ZERO(&set);
   CPU_SET(static_cast<std::size_t>(cpu), &set);
   if (sched_setaffinity(0, sizeof set, &set) != 0) fail_errno(fmt::format("run on core {}", cpu));
-}
-
-void set_nice(int nice) {
-  if (nice != 0 && setpriority(PRIO_PROCESS, 0, nice) != 0) fail_errno("change the priority");
 }
 
 std::uint64_t stat_of(const std::string& body, const std::string& key) {

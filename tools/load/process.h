@@ -39,10 +39,6 @@ class Process {
 /// Binds the calling thread to one core; -1 leaves it alone. Fails if there is no such core.
 void pin(int cpu);
 
-/// Sets the priority of this process and of those that it starts. Fails without the right to raise
-/// it.
-void set_nice(int nice);
-
 /// The number after `key: ` in a stats body, 0 if it is not there.
 std::uint64_t stat_of(const std::string& body, const std::string& key);
 

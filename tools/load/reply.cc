@@ -1,4 +1,5 @@
-// The reply parser. The common case, a whole line inside one read, is parsed where it stands.
+// The reply parser. The common case, a whole line inside one read, is parsed where it stands; only
+// a line in pieces is copied.
 #include "reply.h"
 
 #include <algorithm>

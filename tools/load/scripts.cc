@@ -1,4 +1,5 @@
-// Batches that are the same for all connections are made once and sent from where they stand.
+// Batches that are the same for all connections are made once and sent from where they stand; only
+// deletes and puts of random priority are written for each batch.
 #include "scripts.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// Fork, pin, exec, wait, end.
+// Fork, pin, exec, wait, end. The child is in a process group of its own, so that Ctrl-C reaches
+// the generator alone, which then ends the child.
 #include "spawn.h"
 
 #include <fcntl.h>

@@ -32,8 +32,7 @@ class SpawnedServer {
 };
 
 /// Replaces this process by a command with beanstalkd's letters for the address (-l and -p) behind
-/// it. Its output goes nowhere; its complaints stay on stderr. Does not return if the command
-/// exists.
+/// it. All its output goes nowhere. Does not return if the command exists.
 void exec_server(const std::string& command, const Address& address);
 
 }  // namespace xylem::load

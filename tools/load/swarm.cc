@@ -1,4 +1,5 @@
-// The loop: level-triggered, one read for each event, writes at once when a batch begins.
+// The loop: level-triggered, one read for each event, writes at once when a batch begins. EPOLLOUT
+// is asked for only while a socket is full.
 #include "swarm.h"
 
 #include <fcntl.h>

@@ -1,4 +1,5 @@
-// The tools write their report to a temporary file when they are interrupted.
+// The tools write their report to a temporary file when they are interrupted; the file goes with
+// the counter.
 #include "syscalls.h"
 
 #include <fcntl.h>

@@ -1,9 +1,11 @@
-// Formatting.
+// Formatting: three digits or so, because machines are noisier than the fourth. JSON has six, and
+// leaves out what is not finite.
 #include "table.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace xylem::load {
 
@@ -49,6 +51,7 @@ std::string figures_json(const Contestant& contestant) {
   for (const Figure& figure : figures_of({contestant})) {
     double value = 0;
     contestant.median(figure.name, value);
+    if (!std::isfinite(value)) continue;  // JSON has no word for it
     result += fmt::format("{}{}: {:.6g}", result.empty() ? "" : ", ", quoted(figure.name), value);
   }
   return result;

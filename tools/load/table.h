@@ -1,4 +1,5 @@
-// Showing a contest: a table for people, JSON for programs.
+// Showing a contest: a table for people, JSON for programs. Both show the same medians; bench-suite
+// reads the JSON.
 #pragma once
 
 #include <string>

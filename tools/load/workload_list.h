@@ -1,4 +1,5 @@
-// Every workload's function; workloads.cc has the table that names them.
+// Every workload's function; workloads.cc has the table that names them. A new workload is declared
+// here, named there, and explained in docs/benchmarks.md.
 #pragma once
 
 #include "bench.h"

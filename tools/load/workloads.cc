@@ -1,4 +1,5 @@
-// The table of workloads. docs/benchmarks.md says what each figure means.
+// The table of workloads. docs/benchmarks.md says what each figure means: if you add a line here,
+// also add one there.
 #include <array>
 
 #include "workload_list.h"
