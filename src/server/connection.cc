@@ -57,10 +57,11 @@ void Connection::on_event(int status, int events) {
   if (!closed_) update_events();
 }
 
+// Behind room for what is pending, so that both can be run as one; a long body's bytes go to the
+// body.
 void Connection::read() {
   const std::span<char> body = pending_.empty() ? parser_.body_space() : std::span<char>{};
-  const std::span<char> rest =
-      server_.read_buffer().first(limits::kReadAheadBytes - pending_.size());
+  const std::span<char> rest = server_.read_buffer().subspan(pending_.size());
   ssize_t count = 0;
   if (body.empty()) {
     count = recv(socket_, rest.data(), rest.size(), 0);
@@ -81,15 +82,22 @@ void Connection::read() {
   take({rest.data(), bytes - in_body});
 }
 
-// `input` was read: runs it at once if that is possible, so that nothing is copied.
-void Connection::take(std::string_view input) {
-  if (!pending_.empty() || is_resuming || !may_run()) {
-    pending_.append(input);
-    if (!is_resuming) run_pending();
+// Runs what was read, in place, if that is possible. Only what is left over is copied.
+void Connection::take(std::string_view fresh) {
+  if (is_resuming || !may_run()) {
+    pending_.append(fresh);
     return;
   }
+  const std::span<char> buffer = server_.read_buffer();
+  pending_.copy(buffer.data(), pending_.size());
+  std::string_view input{buffer.data(), pending_.size() + fresh.size()};
   run(input);
-  if (!input.empty() && !ending_) pending_.assign(input);
+  keep(input);
+}
+
+// `left` was not run. An empty string of its own gives memory back, which clear() would keep.
+void Connection::keep(std::string_view left) {
+  pending_ = left.empty() || ending_ ? std::string() : std::string(left);
 }
 
 void Connection::on_end_of_input() {
@@ -105,18 +113,10 @@ void Connection::half_close() {
 }
 
 void Connection::resume() {
-  run_pending();
-  update_events();
-}
-
-void Connection::run_pending() {
   std::string_view input = pending_;
   run(input);
-  if (input.empty() || ending_) {
-    pending_ = std::string();  // clear() would keep its memory
-  } else {
-    pending_.erase(0, pending_.size() - input.size());
-  }
+  keep(input);
+  update_events();
 }
 
 void Connection::run(std::string_view& input) {

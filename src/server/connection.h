@@ -83,11 +83,11 @@ class Connection {
 
   void on_event(int status, int events);
   void read();
-  void take(std::string_view input);
+  void take(std::string_view fresh);
+  void keep(std::string_view left);
   void on_end_of_input();
   void half_close();
 
-  void run_pending();
   void run(std::string_view& input);
   bool perform(Parser::Item& item);
   // Appends what `write(text)` appends to its argument.
