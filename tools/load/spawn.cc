@@ -57,11 +57,17 @@ void append_address(const Address& address, std::vector<std::string>& words) {
   words.push_back(address.text.substr(colon + 1));
 }
 
+// What a server left that was killed; nobody listens there.
+void remove_stale_socket(const Address& address) {
+  if (address.text.starts_with("unix:")) unlink(address.text.substr(5).c_str());
+}
+
 }  // namespace
 
 SpawnedServer::SpawnedServer(const std::string& name, const Address& address, int cpu,
                              const std::function<void()>& body) {
   if (try_connect(address).get() >= 0) fail("somebody listens at {} already", address.text);
+  remove_stale_socket(address);
   std::fflush(nullptr);
   pid_ = fork();
   if (pid_ < 0) fail_errno("fork");
