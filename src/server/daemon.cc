@@ -19,8 +19,8 @@
 namespace xylem {
 namespace {
 
-constexpr int kExitOfSignal =
-    128;  // what a shell shows of a process that died by a signal, plus its number
+// What a shell shows of a process that died by a signal: this plus the signal's number.
+constexpr int kExitOfSignal = 128;
 
 void close_all(const std::vector<ListenSocket>& sockets) {
   for (const ListenSocket& socket : sockets) close_and_remove(socket);
