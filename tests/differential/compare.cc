@@ -1,4 +1,5 @@
-// Comparing statistics line by line.
+// Comparing statistics line by line, up to the last key that beanstalkd has: keys of our own stand
+// behind it and are not compared.
 
 #include "compare.h"
 

@@ -1,4 +1,5 @@
-// The generator's steps and lines.
+// The generator's steps and lines. What stands in the tables of broken lines is refused in every
+// state, so each has exactly one reply.
 
 #include "generator.h"
 

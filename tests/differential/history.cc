@@ -1,4 +1,5 @@
-// Playing again, shrinking and writing down.
+// Playing again, shrinking and writing down. Shrinking leaves out runs of steps, half of all first,
+// and keeps what still differs.
 
 #include "history.h"
 

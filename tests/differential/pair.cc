@@ -1,4 +1,5 @@
-// Doing a step on both servers.
+// Doing a step on both servers. The first server is the one that is believed: what it said is what
+// the generator learns from.
 
 #include "pair.h"
 

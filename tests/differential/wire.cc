@@ -1,4 +1,5 @@
-// Framing of replies as a client does it.
+// Framing of replies as a client does it: a line, and a body if the line announces one. A body that
+// is not followed by CRLF is no reply.
 
 #include "wire.h"
 

@@ -1,4 +1,5 @@
-// One connection to a server, read reply by reply.
+// One connection to a server, read reply by reply. Reading waits, but never for ever: a reply that
+// does not come in time is no reply.
 #pragma once
 
 #include <chrono>

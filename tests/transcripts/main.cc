@@ -28,8 +28,11 @@ namespace {
 
 constexpr std::size_t kSideBySide = 12;
 
-// beanstalkd loses a ttr when its tick falls into the very microsecond of the deadline: about one
-// expiry in forty. So the oracle may be asked again. Our own server has one try.
+// Real time proves nothing on a machine that stands still for a while, so a conversation that
+// failed is played again if more time passed than it wanted. beanstalkd may be asked again in any
+// case: it loses a ttr when its tick falls into the very microsecond of the deadline, about once in
+// forty.
+constexpr int kTries = 6;
 constexpr int kOracleTries = 3;
 
 struct Order {
@@ -45,13 +48,12 @@ std::unique_ptr<World> make_world(const Order& order) {
 
 std::optional<Failure> play(const Order& order, const Script& script) {
   const bool oracle = order.kind == WorldKind::kBeanstalkd;
-  std::optional<Failure> failure;
-  for (int tries = oracle ? kOracleTries : 1; tries > 0; --tries) {
+  for (int tries = 1;; ++tries) {
     const auto world = make_world(order);
-    failure = Player(*world, oracle).play(script);
-    if (!failure) break;
+    auto failure = Player(*world, oracle).play(script);
+    const bool again = world->ran_late() ? tries < kTries : oracle && tries < kOracleTries;
+    if (!failure || !again) return failure;
   }
-  return failure;
 }
 
 bool runs_in(const Script& script, WorldKind kind) {

@@ -1,4 +1,5 @@
-// The steps of a conversation, one function each.
+// The steps of a conversation, one function each. A step answers nothing if it went as written,
+// else what came instead.
 
 #include "player.h"
 

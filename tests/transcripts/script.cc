@@ -1,4 +1,5 @@
-// Reading transcripts: a line is a directive, a comment or a step.
+// Reading transcripts: a line is a directive, a comment or a step. README.md has the language; a
+// new verb gets a sign in kSigns and a step in player.cc.
 
 #include "script.h"
 

@@ -30,7 +30,9 @@ using std::chrono::steady_clock;
 constexpr milliseconds kStartPatience{10'000};
 constexpr milliseconds kStopPatience{5'000};
 constexpr milliseconds kSettlePatience{2'000};
-constexpr int kCalmLooks = 3;
+// A client that waits is not read: what it has sent meanwhile would be waited for in vain.
+constexpr milliseconds kUnreadPatience{150};
+constexpr int kCalmLooks = 2;
 
 sockaddr_in loopback(std::uint16_t port) {
   sockaddr_in address{};
@@ -90,13 +92,35 @@ std::string ServerProcess::stop(bool clean) {
   return "the server ended with wait status " + std::to_string(status_) + ": " + output();
 }
 
+// In each look the table comes first: what has left it has been read, so the process is awake until
+// it is done with it.
 void ServerProcess::settle() const {
-  const auto until = steady_clock::now() + kSettlePatience;
-  std::this_thread::sleep_for(milliseconds(1));
-  for (int calm = 0; calm < kCalmLooks && steady_clock::now() < until;) {
+  const auto begun = steady_clock::now();
+  for (int calm = 0; calm < kCalmLooks;) {
     std::this_thread::sleep_for(milliseconds(1));
-    calm = state_of(pid_) == 'S' ? calm + 1 : 0;
+    const auto passed = steady_clock::now() - begun;
+    if (passed > kSettlePatience) return;
+    const bool on_the_way = passed < kUnreadPatience && anything_on_the_way();
+    calm = !on_the_way && state_of(pid_) == 'S' ? calm + 1 : 0;
   }
+}
+
+// Looks for bytes that have not been acknowledged or read, for ends of connections that the server
+// has not seen, and for connections that it has not accepted.
+bool ServerProcess::anything_on_the_way() const {
+  std::ifstream table("/proc/net/tcp");
+  std::string line;
+  std::getline(table, line);
+  while (std::getline(table, line)) {
+    unsigned local = 0, remote = 0, state = 0, unsent = 0, unread = 0;
+    if (std::sscanf(line.c_str(), " %*d: %*x:%x %*x:%x %x %x:%x", &local, &remote, &state, &unsent,
+                    &unread) != 5) {
+      continue;
+    }
+    if (local == port_ && (unread > 0 || state == TCP_CLOSE_WAIT)) return true;
+    if (remote == port_ && (unsent > 0 || state == TCP_FIN_WAIT1)) return true;
+  }
+  return false;
 }
 
 void ServerProcess::signal(int number) const {

@@ -26,7 +26,8 @@ class ServerProcess {
   // SIGTERM. `clean` demands exit status 0. Empty, or what was wrong and what the process printed.
   [[nodiscard]] std::string stop(bool clean);
 
-  // Returns when the process sleeps, that is, has dealt with what it got. Bounded by two seconds.
+  // Returns when nothing is on its way to the process and it sleeps, that is, has dealt with what
+  // it got. Bounded by two seconds.
   void settle() const;
   void signal(int number) const;
 
@@ -38,6 +39,7 @@ class ServerProcess {
   [[nodiscard]] bool hold_port();
   [[nodiscard]] bool spawn(const std::string& binary, const std::vector<std::string>& arguments);
   [[nodiscard]] bool listening() const;
+  [[nodiscard]] bool anything_on_the_way() const;
   [[nodiscard]] bool gone();
   [[nodiscard]] std::string output() const;
 

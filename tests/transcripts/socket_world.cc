@@ -15,8 +15,12 @@ namespace xylem::transcript {
 namespace {
 
 using std::chrono::milliseconds;
+using std::chrono::steady_clock;
 
 constexpr milliseconds kPatience{5'000};
+
+// Conversations leave 200 ms around each deadline.
+constexpr milliseconds kLate{150};
 
 // The options of a transcript as the letters that both servers know.
 std::vector<std::string> arguments_of(const Options& options) {
@@ -36,7 +40,9 @@ SocketWorld::~SocketWorld() {
 
 std::string SocketWorld::start(const Options& options) {
   server_ = std::make_unique<ServerProcess>();
-  return server_->start(binary_, arguments_of(options));
+  auto why = server_->start(binary_, arguments_of(options));
+  begun_ = steady_clock::now();
+  return why;
 }
 
 std::string SocketWorld::stop() {
@@ -72,7 +78,11 @@ void SocketWorld::close(const std::string& connection) {
 std::string SocketWorld::read(Socket& socket, milliseconds patience) {
   pollfd waiting{.fd = socket.fd, .events = POLLIN, .revents = 0};
   std::string bytes(std::size_t{1} << 16, '\0');
-  if (socket.ended || ::poll(&waiting, 1, static_cast<int>(patience.count())) <= 0) return "";
+  if (socket.ended) return "";
+  if (::poll(&waiting, 1, static_cast<int>(patience.count())) <= 0) {
+    wanted_ += patience;
+    return "";
+  }
   const ssize_t size = ::recv(socket.fd, bytes.data(), bytes.size(), 0);
   socket.ended = size <= 0;
   bytes.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
@@ -100,14 +110,20 @@ bool SocketWorld::ended(const std::string& connection) {
 
 void SocketWorld::settle() { server_->settle(); }
 
-void SocketWorld::pass(milliseconds time) { std::this_thread::sleep_for(time); }
+void SocketWorld::pass(milliseconds time) {
+  wanted_ += time;
+  std::this_thread::sleep_for(time);
+}
 
 void SocketWorld::stall(milliseconds time) {
+  wanted_ += time;
   server_->signal(SIGSTOP);
   std::this_thread::sleep_for(time);
   server_->signal(SIGCONT);
 }
 
 void SocketWorld::drain() { server_->signal(SIGUSR1); }
+
+bool SocketWorld::ran_late() const { return steady_clock::now() - begun_ - wanted_ > kLate; }
 
 }  // namespace xylem::transcript

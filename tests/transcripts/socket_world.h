@@ -1,4 +1,5 @@
-// The world of real sockets and real time: a server process, and blocking connections to it.
+// The world of real sockets and real time: a server process, and blocking connections to it. Most
+// of a conversation here is waiting, so many are played side by side.
 #pragma once
 
 #include <map>
@@ -33,6 +34,7 @@ class SocketWorld final : public World {
   void pass(std::chrono::milliseconds time) override;
   void stall(std::chrono::milliseconds time) override;
   void drain() override;
+  bool ran_late() const override;
 
  private:
   struct Socket {
@@ -46,6 +48,8 @@ class SocketWorld final : public World {
   bool clean_stop_;
   std::unique_ptr<ServerProcess> server_;
   std::map<std::string, Socket> sockets_;
+  std::chrono::steady_clock::time_point begun_;
+  std::chrono::steady_clock::duration wanted_{0};  // Passed on purpose, or in waiting for nothing.
 };
 
 }  // namespace xylem::transcript

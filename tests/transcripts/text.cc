@@ -1,4 +1,5 @@
-// Reading, matching and writing the text of transcript lines.
+// Reading, matching and writing the text of transcript lines. Matching tries the shortest run for a
+// pattern first and goes back if the rest does not fit.
 
 #include "text.h"
 

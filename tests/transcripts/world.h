@@ -45,6 +45,9 @@ class World {
   virtual void pass(std::chrono::milliseconds time) = 0;
   virtual void stall(std::chrono::milliseconds time) = 0;
   virtual void drain() = 0;
+
+  // Has more time passed than the conversation wanted? Then a failure may be the machine's.
+  [[nodiscard]] virtual bool ran_late() const { return false; }
 };
 
 }  // namespace xylem::transcript
