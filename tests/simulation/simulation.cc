@@ -1,0 +1,213 @@
+// How bytes become steps is in simulation_steps.cc; here the engine and the twin are told the same.
+#include "simulation.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <utility>
+
+#include "text.h"
+
+namespace xylem::simulation {
+namespace {
+
+std::string body_of(JobId id, std::uint32_t bytes) {
+  std::string body = fmt::format("job-{}-", id);
+  body.resize(bytes, static_cast<char>('a' + id % 26));
+  return body;
+}
+
+// The timer wheels end at 2^48 ticks, and the longest delay is less than 2^46.
+constexpr Time kLastTime{Duration(std::int64_t{3} << 46)};
+
+// A long body stands in a buffer, with its CRLF, and only a long one.
+bool in_its_place(std::string_view body, const Buffer* buffer) {
+  if (body.size() <= limits::kInlineBodyBytes) return buffer == nullptr;
+  return buffer != nullptr && buffer->view() == std::string(body) + "\r\n";
+}
+
+}  // namespace
+
+KeptRecord::KeptRecord(const Record& from) : record(from) {
+  if (auto* put = std::get_if<PutRecord>(&record)) {
+    tube = put->tube;
+    body = put->body;
+    buffer = BufferRef(put->buffer);
+    put->tube = tube;
+    if (!buffer) put->body = body;
+  } else if (auto* pause = std::get_if<PauseRecord>(&record)) {
+    tube = pause->tube;
+    pause->tube = tube;
+  }
+}
+
+void Simulation::connect() {
+  const ClientId expected = twin_.next_client_id();
+  const ClientId id = engine_->connect(now_);
+  write(fmt::format("{}+", name_of(id)));
+  demand(id == expected, "the lowest free client id");
+  twin_.connect(id);
+  output_.clear();
+  compare();
+}
+
+void Simulation::close(const Client& client, bool half) {
+  const ClientId id = client.id;
+  write(fmt::format("{}{}", name_of(id), half ? '|' : '!'));
+  output_.clear();
+  if (half) {
+    engine_->half_close(id, execution_time(), output_);
+    twin_.half_close(id, execution_time());
+  } else {
+    engine_->disconnect(id, execution_time(), output_);
+    twin_.disconnect(id, execution_time());
+  }
+  compare();
+}
+
+void Simulation::drain() {
+  write("! drain");
+  twin_.draining = !twin_.draining;
+  engine_->set_draining(twin_.draining);
+  demand(engine_->draining() == twin_.draining, "draining as told");
+}
+
+// `line` is what stands behind "A>" in a transcript.
+void Simulation::tell(ClientId who, std::string_view line, const Command& command) {
+  write(fmt::format("{}>{}{}", name_of(who), line.starts_with('>') ? "" : " ", line));
+  output_.clear();
+  engine_->execute(who, command, execution_time(), output_);
+  twin_.execute(who, command, execution_time());
+  compare();
+}
+
+void Simulation::finish_put(const Client& client) {
+  const ClientId who = client.id;
+  if (client.skipping_upload) return tell(who, ">> (the body)\\r\\n", PutSkipped{});
+  const std::string body = body_of(client.upload->id, client.upload_bytes);
+  const bool terminated = now_step_[2] != 0;
+  const std::string line = fmt::format(">> {}{}", body_text(body), terminated ? "\\r\\n" : "xx");
+  if (body.size() <= limits::kInlineBodyBytes) {
+    return tell(who, line, PutBody{.body = body, .terminated = terminated});
+  }
+  const BufferRef buffer = Buffer::make(static_cast<std::uint32_t>(body.size() + 2));
+  buffer->append(body);
+  buffer->append(terminated ? "\r\n" : "xx");
+  tell(who, line,
+       PutBody{.body = buffer->view().substr(0, body.size()),
+               .buffer = buffer.get(),
+               .terminated = terminated});
+}
+
+// A tick's time is rounded down, that of a command up.
+Time Simulation::execution_time() const {
+  const std::uint32_t ahead = ahead_ < 2 ? ahead_ : now_step_[6] % 2U;
+  return now_ + Duration(ahead);
+}
+
+void Simulation::pass_to(Time time) {
+  if (time <= now_ || time > kLastTime) return;
+  const std::int64_t ticks = (time - now_).count();
+  write(ticks % 10 == 0 ? fmt::format("+{}ms", ticks / 10) : fmt::format("# +{} ticks", ticks));
+  now_ = time;
+}
+
+void Simulation::tick_if_due() {
+  if (engine_->next_deadline() <= now_) tick();
+}
+
+void Simulation::tick() {
+  output_.clear();
+  last_tick_ = now_;
+  engine_->tick(now_, output_);
+  twin_.tick(now_);
+  compare();
+}
+
+// The engine may wake for nothing, but not for ever.
+void Simulation::settle() {
+  for (int i = 0; engine_->next_deadline() <= now_; ++i) {
+    demand(i < 10'000, "what is due gets done");
+    tick();
+  }
+  demand(twin_.next_deadline() > now_, "all that is due is done");
+}
+
+// Throws the engine away. What ran out without a record (delays, pauses) runs out again at once.
+void Simulation::rebuild() {
+  write("# the engine is rebuilt from its records");
+  engine_ = std::make_unique<Engine>(Engine::Options{.budget = budget_, .recording = true});
+  std::vector<Record> records;
+  for (const auto& kept : history_) {
+    engine_->apply(kept->record, now_);
+    records.push_back(kept->record);
+  }
+  engine_->check();
+  twin_ = twin_.rebuilt(records);
+  while (std::min(engine_->next_deadline(), twin_.next_deadline()) <= now_) {
+    output_.clear();
+    engine_->tick(now_, output_);
+    twin_.tick(now_);
+    demand(output_.replies.empty(), "nobody is there to hear a reply");
+  }
+  output_.clear();
+  twin_.records.clear();
+  compare();
+}
+
+void Simulation::compare() {
+  std::vector<std::string> lines;
+  for (const Reply& reply : output_.replies) {
+    lines.push_back(text_of(reply, output_.details));
+    demand(in_its_place(reply.text, reply.buffer), "a body stands where it should");
+  }
+  compare_lines("replies", twin_.replies, lines);
+  lines.clear();
+  for (const Record& record : output_.records) {
+    lines.push_back(text_of(record));
+    history_.push_back(std::make_unique<KeptRecord>(record));
+  }
+  compare_lines("records", twin_.records, lines);
+  for (const std::string& reply : twin_.replies) write(reply);
+  const EngineStats expected = twin_.stats();
+  const EngineStats said = engine_->stats();
+  if (said != expected) {
+    demand(false, fmt::format("statistics: the twin's\n  {}\nthe engine's\n  {}", text_of(expected),
+                              text_of(said)));
+  }
+  const auto [due, expected_due] = std::pair(engine_->next_deadline(), twin_.next_deadline());
+  if (due > expected_due) {
+    demand(false, fmt::format("next_deadline() is late: {} for {}", due.time_since_epoch().count(),
+                              expected_due.time_since_epoch().count()));
+  }
+  // Recomputing everything costs as much as there is.
+  if (twin_.jobs.size() < 64 || step_count_ % 16 == 0) engine_->check();
+}
+
+void Simulation::compare_lines(std::string_view what, const std::vector<std::string>& expected,
+                               const std::vector<std::string>& said) {
+  if (said == expected) return;
+  std::string both = fmt::format("{}: the twin's", what);
+  for (const std::string& line : expected) both += "\n  " + line;
+  both += "\nthe engine's";
+  for (const std::string& line : said) both += "\n  " + line;
+  demand(false, both);
+}
+
+void Simulation::demand(bool holds, std::string_view what) {
+  if (holds) return;
+  std::FILE* to = transcript_ != nullptr ? transcript_ : stderr;
+  fmt::print(to, "# not so, in step {} at {}: {}\n", step_count_, now_.time_since_epoch().count(),
+             what);
+  std::fflush(to);
+  std::abort();
+}
+
+void Simulation::write(std::string_view line) {
+  if (transcript_ == nullptr) return;
+  fmt::print(transcript_, "{}\n", line);
+  std::fflush(transcript_);
+}
+
+}  // namespace xylem::simulation

@@ -1,0 +1,520 @@
+// The commands of the twin, in the order of protocol.md, and what they stand on. The parts of a
+// tick are in twin_tick.cc.
+#include "twin.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "text.h"
+
+namespace xylem::simulation {
+namespace {
+
+bool ready_order(const Job& a, const Job& b) {
+  return std::pair(a.pri, a.id) < std::pair(b.pri, b.id);
+}
+
+// Of jobs of one tube.
+bool comes_before(const Job& a, const Job& b) {
+  if (a.state == JobState::kReady) return ready_order(a, b);
+  if (a.state == JobState::kBuried) return a.bury_order < b.bury_order;
+  return std::pair(a.deadline_at, a.id) < std::pair(b.deadline_at, b.id);
+}
+
+// The last takes the place of what goes.
+void remove_from(std::vector<Serial>& list, Serial value) {
+  const auto found = std::ranges::find(list, value);
+  *found = list.back();
+  list.pop_back();
+}
+
+}  // namespace
+
+Twin::Twin(std::uint32_t budget) : budget_(budget) { tube_named("default"); }
+
+// Time never goes back, though a tick's is rounded down and may be a little behind.
+void Twin::begin(Time now) {
+  replies.clear();
+  records.clear();
+  now_ = std::max(now_, now);
+}
+
+void Twin::connect(ClientId id) {
+  begin(now_);
+  const Serial home = tube_named("default");
+  Client made;
+  made.id = id;
+  made.serial = ++last_client_;
+  made.used = home;
+  made.watched = {home};
+  clients.push_back(std::move(made));
+  ++total_connections_;
+}
+
+ClientId Twin::next_client_id() const {
+  std::uint32_t index = 0;
+  while (std::ranges::count(clients, ClientId{index}, &Client::id) != 0) ++index;
+  return ClientId{index};
+}
+
+void Twin::half_close(ClientId id, Time now) {
+  begin(now);
+  Client& who = client(id);
+  who.half_closed = true;
+  if (!who.waiting) return;
+  end_wait(who);
+  say(who, ReplyWord::kTimedOut);
+}
+
+void Twin::disconnect(ClientId id, Time now) {
+  begin(now);
+  Client& who = client(id);
+  const Serial serial = who.serial;
+  std::erase_if(works, [&](const Work& work) { return work.client == serial; });
+  who.gone = true;
+  who.waiting = false;
+  std::vector<Serial> left(who.watched.rbegin(), who.watched.rend());
+  left.push_back(who.used);
+  if (who.upload) left.push_back(who.upload->tube);
+  who.upload.reset();
+  who.used = 0;
+  who.watched.clear();
+  for (const Serial number : left) drop_tube(number);
+  start({.kind = Work::Kind::kRelease, .client = serial});
+  match();
+}
+
+void Twin::execute(ClientId id, const Command& command, Time now) {
+  begin(now);
+  std::visit([&](const auto& what) { run(client(id), what); }, command);
+  match();
+}
+
+void Twin::run(Client& client, const PutLine& put) {
+  ++commands_.put;
+  client.skipping_upload = put.fate == PutFate::kTooBig;
+  if (put.fate == PutFate::kTrailing) return say(client, ReplyWord::kBadFormat);
+  if (put.fate == PutFate::kTooBig) return;
+  client.producer = true;
+  client.upload_bytes = put.body_bytes;
+  Job& job = client.upload.emplace();
+  job.id = next_id++;
+  job.tube = client.used;
+  job.pri = put.pri;
+  job.delay = put.delay;
+  job.ttr = std::max(put.ttr, 1U);
+  job.created_at = now_;
+}
+
+void Twin::run(Client& client, const PutBody& put) {
+  Job job = *std::exchange(client.upload, std::nullopt);
+  if (!put.terminated || draining) {
+    drop_tube(job.tube);
+    return say(client, put.terminated ? ReplyWord::kDraining : ReplyWord::kExpectedCrlf);
+  }
+  job.body = put.body;
+  job.state = job.delay == 0 ? JobState::kReady : JobState::kDelayed;
+  job.deadline_at = now_ + seconds(job.delay);
+  ++total_jobs_;
+  for (Tube& tube : tubes) tube.total_jobs += tube.number == job.tube ? 1 : 0;
+  record(PutRecord{.id = job.id,
+                   .tube = tube(job.tube).name,
+                   .state = job.state,
+                   .pri = job.pri,
+                   .delay = job.delay,
+                   .ttr = job.ttr,
+                   .created_at = job.created_at,
+                   .deadline_at = job.deadline_at,
+                   .body = job.body});
+  say(client, ReplyWord::kInserted, job.id);
+  jobs.push_back(std::move(job));
+}
+
+void Twin::run(Client& client, const PutSkipped&) {
+  client.skipping_upload = false;
+  say(client, ReplyWord::kJobTooBig);
+}
+
+void Twin::run(Client& client, const Use& use) {
+  ++commands_.use;
+  const Serial before = std::exchange(client.used, tube_named(use.tube));
+  drop_tube(before);
+  say(client, ReplyWord::kUsing, 0, use.tube);
+}
+
+void Twin::run(Client& client, const Reserve&) {
+  ++commands_.reserve;
+  reserve(client, 0, true);
+}
+
+void Twin::run(Client& client, const ReserveWithTimeout& with) {
+  ++commands_.reserve_with_timeout;
+  reserve(client, with.seconds, false);
+}
+
+void Twin::reserve(Client& client, std::uint32_t timeout, bool for_ever) {
+  client.worker = true;
+  const bool any_ready = std::ranges::any_of(
+      client.watched, [&](Serial number) { return first(number, JobState::kReady) != nullptr; });
+  const bool soon = margin_of(client) <= now_;
+  if (soon && !any_ready) return say(client, ReplyWord::kDeadlineSoon);
+  const bool queues =
+      std::ranges::any_of(client.watched, [&](Serial number) { return pending(number); });
+  Job* job = queues ? nullptr : best_for(client);
+  if (job != nullptr) return hand_out(*job, client);
+  if (!queues && (client.half_closed || (timeout == 0 && !for_ever))) {
+    return say(client, soon ? ReplyWord::kDeadlineSoon : ReplyWord::kTimedOut);
+  }
+  client.waiting = true;
+  client.wait_began = ++last_wait_;
+  client.wait_end = client.half_closed ? now_ : for_ever ? kNever : now_ + seconds(timeout);
+}
+
+void Twin::run(Client& client, const ReserveJob& reserve) {
+  Job* job = find_job(reserve.id);
+  if (job == nullptr || job->state == JobState::kReserved) {
+    return say(client, ReplyWord::kNotFound);
+  }
+  client.worker = true;
+  hand_out(*job, client);
+}
+
+// Reserves the job, whatever its state.
+void Twin::hand_out(Job& job, Client& client) {
+  end_wait(client);
+  ++job.reserves;
+  if (job.state == JobState::kReady) {
+    record(ReserveNote{job.id, job.reserves});
+  } else {
+    record(ReserveJobRecord{job.id, job.reserves});
+  }
+  job.state = JobState::kReserved;
+  job.owner = client.serial;
+  job.deadline_at = now_ + seconds(job.ttr);
+  say(client, ReplyWord::kReserved, job.id, job.body);
+}
+
+void Twin::run(Client& client, const Delete& del) {
+  ++commands_.delete_;
+  const Job* job = find_job(del.id);
+  if (job == nullptr || (job->state == JobState::kReserved && job->owner != client.serial)) {
+    return say(client, ReplyWord::kNotFound);
+  }
+  const Serial number = job->tube;
+  for (Tube& tube : tubes) tube.delete_count += tube.number == number ? 1 : 0;
+  std::erase_if(jobs, [&](const Job& each) { return each.id == del.id; });
+  record(DeleteRecord{del.id});
+  drop_tube(number);
+  say(client, ReplyWord::kDeleted);
+}
+
+void Twin::run(Client& client, const Release& release) {
+  ++commands_.release;
+  Job* job = owned(client, release.id);
+  if (job == nullptr) return say(client, ReplyWord::kNotFound);
+  ++job->releases;
+  job->pri = release.pri;
+  job->delay = release.delay;
+  make_ready(*job);
+  if (release.delay > 0) job->state = JobState::kDelayed;
+  job->deadline_at = now_ + seconds(release.delay);
+  record(ReleaseRecord{job->id, job->pri, job->delay, job->deadline_at});
+  say(client, ReplyWord::kReleased);
+}
+
+void Twin::run(Client& client, const Bury& bury) {
+  ++commands_.bury;
+  Job* job = owned(client, bury.id);
+  if (job == nullptr) return say(client, ReplyWord::kNotFound);
+  ++job->buries;
+  job->pri = bury.pri;
+  make_ready(*job);
+  job->state = JobState::kBuried;
+  job->bury_order = ++bury_order_;
+  record(BuryRecord{job->id, job->pri, job->bury_order});
+  say(client, ReplyWord::kBuried);
+}
+
+void Twin::run(Client& client, const Touch& touch) {
+  ++commands_.touch;
+  Job* job = owned(client, touch.id);
+  if (job == nullptr) return say(client, ReplyWord::kNotFound);
+  job->deadline_at = now_ + seconds(job->ttr);
+  say(client, ReplyWord::kTouched);
+}
+
+void Twin::run(Client& client, const Watch& watch) {
+  ++commands_.watch;
+  const Serial number = tube_named(watch.tube);
+  if (std::ranges::count(client.watched, number) == 0) client.watched.push_back(number);
+  say(client, ReplyWord::kWatching, client.watched.size());
+}
+
+void Twin::run(Client& client, const Ignore& ignore) {
+  ++commands_.ignore;
+  const Tube* tube = find_tube(ignore.tube);
+  if (tube != nullptr && std::ranges::count(client.watched, tube->number) != 0) {
+    if (client.watched.size() == 1) return say(client, ReplyWord::kNotIgnored);
+    const Serial number = tube->number;
+    remove_from(client.watched, number);
+    drop_tube(number);
+  }
+  say(client, ReplyWord::kWatching, client.watched.size());
+}
+
+void Twin::run(Client& client, const Peek& peek) {
+  ++commands_.peek;
+  say_job(client, find_job(peek.id));
+}
+
+void Twin::run(Client& client, const PeekReady&) {
+  ++commands_.peek_ready;
+  say_job(client, first(client.used, JobState::kReady));
+}
+
+void Twin::run(Client& client, const PeekDelayed&) {
+  ++commands_.peek_delayed;
+  say_job(client, first(client.used, JobState::kDelayed));
+}
+
+void Twin::run(Client& client, const PeekBuried&) {
+  ++commands_.peek_buried;
+  say_job(client, first(client.used, JobState::kBuried));
+}
+
+void Twin::run(Client& client, const Kick& kick) {
+  ++commands_.kick;
+  const JobCounts there = counts(client.used);
+  const bool buried = there.buried > 0;
+  start({.kind = Work::Kind::kKick,
+         .client = client.serial,
+         .tube = client.used,
+         .from = buried ? JobState::kBuried : JobState::kDelayed,
+         .left = std::min<std::uint64_t>(kick.bound, buried ? there.buried : there.delayed)});
+}
+
+void Twin::run(Client& client, const KickJob& kick) {
+  Job* job = find_job(kick.id);
+  if (job == nullptr || (job->state != JobState::kBuried && job->state != JobState::kDelayed)) {
+    return say(client, ReplyWord::kNotFound);
+  }
+  kick_one(*job);
+  say(client, ReplyWord::kKicked);
+}
+
+void Twin::kick_one(Job& job) {
+  ++job.kicks;
+  make_ready(job);
+  record(KickRecord{job.id});
+}
+
+void Twin::run(Client& client, const Stats&) {
+  ++commands_.stats;
+  say(client, stats());
+}
+
+void Twin::run(Client& client, const StatsJob& stats) {
+  ++commands_.stats_job;
+  const Job* job = find_job(stats.id);
+  if (job == nullptr) return say(client, ReplyWord::kNotFound);
+  const bool timed = job->state == JobState::kDelayed || job->state == JobState::kReserved;
+  const Duration left = timed ? std::max(job->deadline_at - now_, Duration(0)) : Duration(0);
+  say(client, JobStats{.id = job->id,
+                       .tube = tube(job->tube).name,
+                       .state = job->state,
+                       .pri = job->pri,
+                       .age = whole_seconds(now_ - job->created_at),
+                       .delay = job->delay,
+                       .ttr = job->ttr,
+                       .time_left = whole_seconds(left),
+                       .reserves = job->reserves,
+                       .timeouts = job->timeouts,
+                       .releases = job->releases,
+                       .buries = job->buries,
+                       .kicks = job->kicks});
+}
+
+void Twin::run(Client& client, const StatsTube& stats) {
+  ++commands_.stats_tube;
+  const Tube* tube = find_tube(stats.tube);
+  if (tube == nullptr) return say(client, ReplyWord::kNotFound);
+  const Serial number = tube->number;
+  const Duration left = std::max(tube->paused_until - now_, Duration(0));
+  TubeStats said{.name = tube->name,
+                 .jobs = counts(number),
+                 .total_jobs = tube->total_jobs,
+                 .delete_count = tube->delete_count,
+                 .pause_count = tube->pause_count,
+                 .pause = tube->pause,
+                 .pause_time_left = tube->pause == 0 ? 0 : whole_seconds(left)};
+  for (const Client& each : clients) {
+    const bool watches = std::ranges::count(each.watched, number) != 0;
+    said.using_count += each.used == number ? 1 : 0;
+    said.watching_count += watches ? 1 : 0;
+    said.waiting_count += watches && each.waiting ? 1 : 0;
+  }
+  say(client, said);
+}
+
+void Twin::run(Client& client, const ListTubes&) {
+  ++commands_.list_tubes;
+  Work work{.kind = Work::Kind::kList, .client = client.serial};
+  for (const Tube& tube : tubes) work.tubes.push_back(tube.number);
+  start(std::move(work));
+}
+
+void Twin::run(Client& client, const ListTubeUsed&) {
+  ++commands_.list_tube_used;
+  say(client, ReplyWord::kUsing, 0, tube(client.used).name);
+}
+
+void Twin::run(Client& client, const ListTubesWatched&) {
+  ++commands_.list_tubes_watched;
+  std::string names;
+  for (const Serial number : client.watched) names += tube(number).name + "\n";
+  say(client, TubeList{names});
+}
+
+void Twin::run(Client& client, const PauseTube& pause) {
+  ++commands_.pause_tube;
+  if (!is_tube_name(pause.tube)) return say(client, ReplyWord::kBadFormat);
+  Tube* tube = find_tube(pause.tube);
+  if (tube == nullptr) return say(client, ReplyWord::kNotFound);
+  ++tube->pause_count;
+  tube->pause = pause.delay;
+  tube->paused_until = now_ + seconds(pause.delay);
+  record(PauseRecord{tube->name, tube->pause, tube->paused_until});
+  say(client, ReplyWord::kPaused);
+}
+
+// Transitions.
+
+void Twin::make_ready(Job& job) {
+  job.state = JobState::kReady;
+  job.owner = 0;
+}
+
+void Twin::end_wait(Client& client) {
+  client.waiting = false;
+  client.wait_end = kNever;
+}
+
+Serial Twin::tube_named(std::string_view name) {
+  if (const Tube* tube = find_tube(name)) return tube->number;
+  Tube& made = tubes.emplace_back();
+  made.number = ++last_tube_;
+  made.name = name;
+  return made.number;
+}
+
+// Something that kept the tube has gone: the tube goes if that was the last. The last of the list
+// takes its place.
+void Twin::drop_tube(Serial number) {
+  const auto found = std::ranges::find(tubes, number, &Tube::number);
+  if (found == tubes.end() || found->name == "default") return;
+  for (const Job& job : jobs) {
+    if (job.tube == number) return;
+  }
+  for (const Client& each : clients) {
+    if (each.used == number || std::ranges::count(each.watched, number) != 0) return;
+    if (each.upload && each.upload->tube == number) return;
+  }
+  if (found->pause != 0) record(PauseRecord{found->name, 0, {}});
+  std::swap(*found, tubes.back());
+  tubes.pop_back();
+}
+
+// Questions.
+
+Job* Twin::find_job(JobId id) {
+  const auto found = std::ranges::find(jobs, id, &Job::id);
+  return found == jobs.end() ? nullptr : &*found;
+}
+
+Job* Twin::owned(const Client& client, JobId id) {
+  Job* job = find_job(id);
+  return job != nullptr && job->owner == client.serial ? job : nullptr;
+}
+
+Tube* Twin::find_tube(std::string_view name) {
+  const auto found = std::ranges::find(tubes, name, &Tube::name);
+  return found == tubes.end() ? nullptr : &*found;
+}
+
+const Tube& Twin::tube(Serial number) const {
+  return *std::ranges::find(tubes, number, &Tube::number);
+}
+
+Client& Twin::client(Serial serial) { return *std::ranges::find(clients, serial, &Client::serial); }
+
+Client& Twin::client(ClientId id) { return *std::ranges::find(clients, id, &Client::id); }
+
+Job* Twin::first(Serial tube, JobState state) {
+  Job* best = nullptr;
+  for (Job& job : jobs) {
+    if (job.tube != tube || job.state != state) continue;
+    if (best == nullptr || comes_before(job, *best)) best = &job;
+  }
+  return best;
+}
+
+// Of all its watched tubes that are not paused.
+Job* Twin::best_for(const Client& client) {
+  Job* best = nullptr;
+  for (const Serial number : client.watched) {
+    Job* job = tube(number).pause == 0 ? first(number, JobState::kReady) : nullptr;
+    if (job != nullptr && (best == nullptr || ready_order(*job, *best))) best = job;
+  }
+  return best;
+}
+
+JobCounts Twin::counts(Serial tube) const {
+  JobCounts all;
+  for (const Job& job : jobs) {
+    if (tube != 0 && job.tube != tube) continue;
+    all.ready += job.state == JobState::kReady ? 1 : 0;
+    all.urgent += job.state == JobState::kReady && job.pri < limits::kUrgentBelow ? 1 : 0;
+    all.reserved += job.state == JobState::kReserved ? 1 : 0;
+    all.delayed += job.state == JobState::kDelayed ? 1 : 0;
+    all.buried += job.state == JobState::kBuried ? 1 : 0;
+  }
+  return all;
+}
+
+EngineStats Twin::stats() const {
+  EngineStats all{.jobs = counts(0),
+                  .commands = commands_,
+                  .job_timeouts = job_timeouts_,
+                  .total_jobs = total_jobs_,
+                  .current_tubes = tubes.size(),
+                  .total_connections = total_connections_,
+                  .draining = draining};
+  for (const Client& each : clients) {
+    if (each.gone) continue;
+    ++all.current_connections;
+    all.current_producers += each.producer ? 1 : 0;
+    all.current_workers += each.worker ? 1 : 0;
+    all.current_waiting += each.waiting ? 1 : 0;
+  }
+  return all;
+}
+
+// Answers.
+
+void Twin::say(const Client& client, ReplyWord word, std::uint64_t number, std::string_view text) {
+  replies.push_back(
+      text_of(Reply{.client = client.id, .word = word, .number = number, .text = text}, {}));
+}
+
+void Twin::say(const Client& client, const ReplyDetails& details) {
+  replies.push_back(text_of(Reply{.client = client.id, .word = ReplyWord::kOk}, details));
+}
+
+void Twin::say_job(const Client& client, const Job* job) {
+  if (job == nullptr) return say(client, ReplyWord::kNotFound);
+  say(client, ReplyWord::kFound, job->id, job->body);
+}
+
+void Twin::record(const Record& record) { records.push_back(text_of(record)); }
+
+}  // namespace xylem::simulation
