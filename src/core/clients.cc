@@ -74,9 +74,10 @@ void Engine::State::disconnect(Client& who, Output& out) {
   if (who.waiting) end_wait(who);
   abandon_work(who);
   abort_upload(who, out);
+  // The first each time: the order shows in list-tubes.
   for (; !who.watches.empty();) {
-    Tube& tube = *who.watches.back().tube;
-    remove_watch(who, who.watches.size() - 1);
+    Tube& tube = *who.watches.front().tube;
+    remove_watch(who, 0);
     vanish_if_unneeded(tube, out);
   }
   --who.used->using_count;
