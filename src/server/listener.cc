@@ -48,19 +48,17 @@ void Listener::accept_some() {
   for (int i = 0; i < kAcceptsPerTurn; ++i) {
     const int client = accept4(socket_.descriptor, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (client >= 0) {
-      is_failing_ = false;
       server_.add_client(client);
     } else if (errno == EAGAIN) {
       return;
-    } else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
+    } else if (errno != ECONNABORTED && errno != EINTR) {
       return pause(errno);
     }
-    // Anything else is one client that went away before it was accepted.
   }
 }
 
 void Listener::pause(int error) {
-  if (!std::exchange(is_failing_, true)) {
+  if (failures_.happened(server_.now()) > 0) {
     log_.warn("{}: clients have to wait: {}", socket_.name, std::strerror(error));
   }
   uv_poll_stop(&poll_);

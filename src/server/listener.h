@@ -9,6 +9,7 @@
 
 #include "server/listen_socket.h"
 #include "server/log.h"
+#include "server/seldom.h"
 #include "server/server.h"
 
 namespace xylem {
@@ -34,7 +35,7 @@ class Listener {
   Log& log_;
   uv_poll_t poll_{};
   uv_timer_t pause_{};
-  bool is_failing_ = false;  // a line in the log has told of it
+  Seldom failures_;
 };
 
 }  // namespace xylem

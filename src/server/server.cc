@@ -18,8 +18,6 @@
 namespace xylem {
 namespace {
 
-// A line about refused connections is written at most this often.
-constexpr Duration kRefusalLogPause = std::chrono::seconds(10);
 // The idle timeout is exact to this, and one sweep looks at so many connections.
 constexpr std::uint64_t kIdleSweepMs = 1'000;
 constexpr int kIdleSweepCount = 10'000;
@@ -160,11 +158,9 @@ void Server::add_client(int socket) {
 void Server::refuse(int socket) {
   ::close(socket);
   ++refused_count_;
-  if (refused_logged_ > 0 && now_.floor - refusal_logged_at_ < kRefusalLogPause) return;
-  log_.warn("the limit of {} connections is reached: {} refused", most_connections_,
-            refused_count_ - refused_logged_);
-  refused_logged_ = refused_count_;
-  refusal_logged_at_ = now_.floor;
+  if (const std::uint64_t count = refusals_.happened(now_.floor)) {
+    log_.warn("the limit of {} connections is reached: {} refused", most_connections_, count);
+  }
 }
 
 void Server::closed(Connection& connection) {

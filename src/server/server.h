@@ -36,6 +36,7 @@
 #include "server/log.h"
 #include "server/out_buffer.h"
 #include "server/process_info.h"
+#include "server/seldom.h"
 #include "xylem/config.h"
 #include "xylem/core/engine.h"
 
@@ -66,6 +67,7 @@ class Server {
   // --- For connections and what else wakes the loop --------------------------------------------
   // Must be called at the begin of each event of the loop, before anything below.
   void begin_turn();
+  [[nodiscard]] Time now() const { return now_.floor; }
   void execute(Connection& connection, const Command& command);
   void half_close(Connection& connection);
   void closed(Connection& connection);
@@ -118,8 +120,7 @@ class Server {
   std::uint64_t most_connections_ = 0;
   std::uint64_t connection_count_ = 0;
   std::uint64_t refused_count_ = 0;
-  std::uint64_t refused_logged_ = 0;  // of refused_count_, those that a line has told of
-  Time refusal_logged_at_{};
+  Seldom refusals_;
   std::uint32_t most_job_bytes_ = 0;
   std::size_t out_buffer_limit_ = 0;
   std::uint32_t idle_timeout_seconds_ = 0;
