@@ -40,21 +40,19 @@ char* at(void* block, std::size_t offset) { return static_cast<char*>(block) + o
 
 Slab::~Slab() {
   destroy_all(full_);
-  for (Class& each : classes_) {
-    destroy_all(each.with_room);
-    if (each.empty != nullptr) destroy(*each.empty);
-  }
+  destroy_all(empty_);
+  for (Blocks& blocks : with_room_) destroy_all(blocks);
 }
 
 void* Slab::allocate(std::size_t bytes) {
   static_assert(class_of(kMostBytes) + 1 == kClassCount);
   CHECK(bytes > 0 && bytes <= kMostBytes);
   const std::size_t number = class_of(bytes);
-  Class& its_class = classes_[number];
-  Block& block = block_with_room(its_class, size_of_class(number));
+  Blocks& with_room = with_room_[number];
+  Block& block = block_with_room(with_room, size_of_class(number));
   void* object = take(block);
   if (block.full()) {
-    its_class.with_room.erase(block);
+    with_room.erase(block);
     full_.push_back(block);
   }
   bytes_in_use_ += block.object_bytes;
@@ -65,18 +63,18 @@ void* Slab::allocate(std::size_t bytes) {
 void Slab::release(void* object, std::size_t bytes) {
   CHECK(bytes > 0 && bytes <= kMostBytes);
   const std::size_t number = class_of(bytes);
-  Class& its_class = classes_[number];
+  Blocks& with_room = with_room_[number];
   Block& block = block_of(object);
   CHECK(block.object_bytes == size_of_class(number) && block.used_count > 0);
   if (block.full()) {
     full_.erase(block);
-    its_class.with_room.push_back(block);
+    with_room.push_back(block);
   }
   unpoison(object, block.object_bytes);
   block.free = new (object) Free{block.free};
   poison(object, block.object_bytes);
   bytes_in_use_ -= block.object_bytes;
-  if (--block.used_count == 0) emptied(its_class, block);
+  if (--block.used_count == 0) emptied(with_room, block);
 }
 
 bool Slab::Block::full() const { return free == nullptr && fresh + object_bytes > kBlockBytes; }
@@ -110,20 +108,21 @@ void Slab::reset(Block& block) {
   block.fresh = sizeof(Block);
 }
 
-Slab::Block& Slab::block_with_room(Class& its_class, std::size_t object_bytes) {
-  if (Block* front = its_class.with_room.front(); front != nullptr) return *front;
-  Block& block = its_class.empty != nullptr ? *its_class.empty : make_block(object_bytes);
-  its_class.empty = nullptr;
-  its_class.with_room.push_back(block);
+Slab::Block& Slab::block_with_room(Blocks& with_room, std::size_t object_bytes) {
+  if (Block* front = with_room.front(); front != nullptr) return *front;
+  Block* kept = empty_.pop_front();
+  if (kept != nullptr) --empty_count_;
+  Block& block = kept != nullptr ? *kept : make_block();
+  block.object_bytes = static_cast<std::uint32_t>(object_bytes);
+  with_room.push_back(block);
   return block;
 }
 
-Slab::Block& Slab::make_block(std::size_t object_bytes) {
+Slab::Block& Slab::make_block() {
   void* memory = std::aligned_alloc(kBlockBytes, kBlockBytes);
   CHECK(memory != nullptr);
   bytes_held_ += kBlockBytes;
   Block& block = *new (memory) Block;
-  block.object_bytes = static_cast<std::uint32_t>(object_bytes);
   reset(block);
   poison(at(&block, sizeof(Block)), kBlockBytes - sizeof(Block));
   return block;
@@ -139,12 +138,14 @@ void Slab::destroy_all(Blocks& blocks) {
   while (Block* block = blocks.pop_front()) destroy(*block);
 }
 
-// A block just became empty; it is among those with room.
-void Slab::emptied(Class& its_class, Block& block) {
-  its_class.with_room.erase(block);
-  if (its_class.empty != nullptr) return destroy(block);
+// A block just became empty; it is among those with room. The one kept last is taken first: its
+// pages are the warmest.
+void Slab::emptied(Blocks& with_room, Block& block) {
+  with_room.erase(block);
+  if (empty_count_ == kKeptBlocks) return destroy(block);
   reset(block);
-  its_class.empty = &block;
+  empty_.push_front(block);
+  ++empty_count_;
 }
 
 }  // namespace xylem

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <string_view>
 
@@ -20,10 +21,15 @@ enum class ClientId : std::uint32_t {};
 constexpr std::uint32_t index_of(ClientId id) { return static_cast<std::uint32_t>(id); }
 
 // protocol.md, "Tube names": the bytes that a name may have, case-sensitive, never normalised.
-constexpr bool is_tube_name_char(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-         std::string_view("-+/;.$_()").find(c) != std::string_view::npos;
-}
+inline constexpr std::array<bool, 256> kTubeNameChars = [] {
+  std::array<bool, 256> chars{};
+  constexpr std::string_view kAllowed =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-+/;.$_()";
+  for (const char c : kAllowed) chars[static_cast<unsigned char>(c)] = true;
+  return chars;
+}();
+
+constexpr bool is_tube_name_char(char c) { return kTubeNameChars[static_cast<unsigned char>(c)]; }
 
 constexpr bool is_tube_name(std::string_view name) {
   return !name.empty() && name.size() <= limits::kTubeNameBytes && name.front() != '-' &&

@@ -54,7 +54,7 @@ struct Reply {
   ClientId client{};
   ReplyWord word = ReplyWord::kOk;
   std::uint64_t number = 0;
-  std::string_view text;
+  std::string_view text{};
   // Holds `text` and the CRLF behind it, if the body is a long one; else null.
   Buffer* buffer = nullptr;
 };

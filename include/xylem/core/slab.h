@@ -12,9 +12,9 @@
 // needed.
 //
 // Objects are cut from the first block with room; a full block that gets room goes to the end of
-// that list. So jobs put at about the same time stand together, and go together. A class keeps at
-// most one empty block, so that neither a short queue nor a long one in motion asks the system for
-// each block it fills; all others go back at once.
+// that list. So jobs put at about the same time stand together, and go together. A few empty blocks
+// are kept for any class to take, so that neither a short queue nor a long one in motion asks the
+// system for each block it fills; all others go back at once.
 //
 // The first touch of a fresh page is a page fault, which can cost more than all the rest of a put.
 // So the shell may hand in a function that prepares memory: it is called for some pages at once,
@@ -43,6 +43,8 @@ class Slab {
   // A job with the longest body that stands in its own block, and room to spare.
   static constexpr std::size_t kMostBytes = limits::kInlineBodyBytes + 512;
 
+  // Empty blocks that are kept: 4 MiB.
+  static constexpr std::size_t kKeptBlocks = 16;
   // Pages that are prepared at once; what a class may hold in vain.
   static constexpr std::uint32_t kPrepareBytes = 32'768;
 
@@ -83,11 +85,6 @@ class Slab {
   };
   using Blocks = List<Block, &Block::links>;
 
-  struct Class {
-    Blocks with_room;
-    Block* empty = nullptr;  // in no list
-  };
-
   static constexpr std::size_t kSmallBytes = 1'024;  // up to here classes are 8 bytes apart
   static constexpr std::size_t kSmallCount = kSmallBytes / kAlignment;
   static constexpr std::size_t kClassCount = kSmallCount + 8 + 8 + 1;
@@ -107,15 +104,17 @@ class Slab {
   static Block& block_of(void* object);
   void* take(Block& block);
   static void reset(Block& block);
-  Block& block_with_room(Class& its_class, std::size_t object_bytes);
-  Block& make_block(std::size_t object_bytes);
+  Block& block_with_room(Blocks& with_room, std::size_t object_bytes);
+  Block& make_block();
   void destroy(Block& block);
   void destroy_all(Blocks& blocks);
-  void emptied(Class& its_class, Block& block);
+  void emptied(Blocks& with_room, Block& block);
 
   PrepareMemory prepare_;
-  std::array<Class, kClassCount> classes_{};
-  Blocks full_;  // of all classes
+  std::array<Blocks, kClassCount> with_room_{};  // of each class
+  Blocks full_;                                  // of all classes
+  Blocks empty_;                                 // at most kKeptBlocks
+  std::size_t empty_count_ = 0;
   std::size_t bytes_in_use_ = 0;
   std::size_t bytes_held_ = 0;
 };

@@ -1,4 +1,4 @@
-// What the statistics commands show, as values; protocol/stats_writer makes the YAML. Order and
+// What the statistics commands show, as values; protocol/writer makes the YAML. Order and
 // names are protocol.md, "Statistics". Counts of now are exact at the moment of the command.
 #pragma once
 
@@ -59,7 +59,7 @@ struct CommandCounts {
   bool operator==(const CommandCounts&) const = default;
 };
 
-// `stats`, as far as the engine knows it; the process adds its own part (protocol/stats_writer.h).
+// `stats`, as far as the engine knows it; the process adds its own part (protocol/writer.h).
 struct EngineStats {
   JobCounts jobs;
   CommandCounts commands;
