@@ -36,17 +36,15 @@ void apply_delete(Engine::State& state, Job& job) {
 }
 
 void apply_release(Engine::State& state, Job& job, const ReleaseRecord& release) {
-  job.pri = release.pri;
   job.delay = release.delay;
   ++job.releases;
-  state.move(job, release.delay == 0 ? ready() : delayed_until(release.deadline_at));
+  state.move(job, release.delay == 0 ? ready() : delayed_until(release.deadline_at), release.pri);
 }
 
 void apply_bury(Engine::State& state, Job& job, const BuryRecord& bury) {
-  job.pri = bury.pri;
   ++job.buries;
   state.last_bury_order = std::max(state.last_bury_order, bury.bury_order);
-  state.move(job, buried_as(bury.bury_order));
+  state.move(job, buried_as(bury.bury_order), bury.pri);
 }
 
 void apply_pause(Engine::State& state, const PauseRecord& pause) {

@@ -96,11 +96,10 @@ void Engine::State::delete_job(Client& who, JobId id, Output& out) {
 void Engine::State::release(Client& who, const Release& command, Output& out) {
   Job* job = held_by(who, command.id);
   if (job == nullptr) return reply(out, who, ReplyWord::kNotFound);
-  job->pri = command.pri;
   job->delay = command.delay;
   ++job->releases;
   const Time deadline = now + seconds(command.delay);
-  move(*job, command.delay == 0 ? ready() : delayed_until(deadline));
+  move(*job, command.delay == 0 ? ready() : delayed_until(deadline), command.pri);
   record(out, ReleaseRecord{command.id, command.pri, command.delay, deadline});
   reply(out, who, ReplyWord::kReleased);
 }
@@ -108,9 +107,8 @@ void Engine::State::release(Client& who, const Release& command, Output& out) {
 void Engine::State::bury(Client& who, const Bury& command, Output& out) {
   Job* job = held_by(who, command.id);
   if (job == nullptr) return reply(out, who, ReplyWord::kNotFound);
-  job->pri = command.pri;
   ++job->buries;
-  move(*job, buried_as(++last_bury_order));
+  move(*job, buried_as(++last_bury_order), command.pri);
   record(out, BuryRecord{command.id, command.pri, last_bury_order});
   reply(out, who, ReplyWord::kBuried);
 }

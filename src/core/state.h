@@ -106,6 +106,8 @@ class Engine::State {
   // transitions.cc
   void insert(Job& job, Tube& tube, const Place& place);
   void move(Job& job, const Place& place);
+  // With another priority, which changes between the two places: either counts and orders by it.
+  void move(Job& job, const Place& place, std::uint32_t pri);
   void remove(Job& job);  // and destroys it
   // Keeps `pending` right; to be called after any change to a tube's front job, waiters or pause.
   void refresh(Tube& tube);

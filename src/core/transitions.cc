@@ -97,8 +97,11 @@ void Engine::State::insert(Job& job, Tube& tube, const Place& place) {
   enter(*this, job, place);
 }
 
-void Engine::State::move(Job& job, const Place& place) {
+void Engine::State::move(Job& job, const Place& place) { move(job, place, job.pri); }
+
+void Engine::State::move(Job& job, const Place& place, std::uint32_t pri) {
   leave(*this, job);
+  job.pri = pri;
   enter(*this, job, place);
 }
 

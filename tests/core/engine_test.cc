@@ -260,5 +260,22 @@ TEST_CASE("records give the jobs back, reserved ones as ready") {
   copy.check();
 }
 
+TEST_CASE("a priority that a record sets moves the job in all that counts and orders by it") {
+  World world;
+  Engine copy({.budget = limits::kSlice, .recording = false});
+  const ClientId client = world.client();
+  const auto copy_records = [&] {
+    for (const Record& record : world.out.records) copy.apply(record, world.now);
+    copy.check();
+  };
+  for (int i = 0; i < 2; ++i) world.put(client, 2000), copy_records();
+  for (int i = 0; i < 2; ++i) world.say(client, Reserve{}), copy_records();
+  world.say(client, Bury{1, 5});
+  copy_records();
+  world.say(client, Release{2, 5, 0});
+  copy_records();
+  CHECK(copy.stats().jobs.urgent == 1);
+}
+
 }  // namespace
 }  // namespace xylem
