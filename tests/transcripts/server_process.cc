@@ -111,6 +111,8 @@ bool ServerProcess::anything_on_the_way() const {
   std::ifstream table("/proc/net/tcp");
   std::string line;
   std::getline(table, line);
+  int open_here = 0;
+  int open_there = 0;
   while (std::getline(table, line)) {
     unsigned local = 0, remote = 0, state = 0, unsent = 0, unread = 0;
     if (std::sscanf(line.c_str(), " %*d: %*x:%x %*x:%x %x %x:%x", &local, &remote, &state, &unsent,
@@ -119,8 +121,10 @@ bool ServerProcess::anything_on_the_way() const {
     }
     if (local == port_ && (unread > 0 || state == TCP_CLOSE_WAIT)) return true;
     if (remote == port_ && (unsent > 0 || state == TCP_FIN_WAIT1)) return true;
+    if (remote == port_ && state == TCP_ESTABLISHED) ++open_here;
+    if (local == port_ && state == TCP_ESTABLISHED) ++open_there;
   }
-  return false;
+  return open_here != open_there;
 }
 
 void ServerProcess::signal(int number) const {
