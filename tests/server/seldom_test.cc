@@ -1,4 +1,5 @@
-// Seldom: the first time is told at once, a flood once in ten seconds, and no event goes uncounted.
+// Seldom: the first time is told at once, a flood once in ten seconds, with the count of what it
+// was, and no event goes uncounted.
 
 #include "server/seldom.h"
 
