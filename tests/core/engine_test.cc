@@ -277,5 +277,25 @@ TEST_CASE("a priority that a record sets moves the job in all that counts and or
   CHECK(copy.stats().jobs.urgent == 1);
 }
 
+TEST_CASE("who queues at a pending tube is served from others, too") {
+  World world(1);
+  const ClientId boss = world.client();
+  const ClientId first = world.client();
+  const ClientId second = world.client();
+  const ClientId third = world.client();
+  world.say(boss, PauseTube{"default", 100});
+  for (int i = 0; i < 2; ++i) world.put(boss, 5);
+  world.say(first, Reserve{});
+  world.say(second, Reserve{});
+  world.say(boss, Watch{"other"});
+  world.say(boss, Use{"other"});
+  world.put(boss, 3);
+  world.say(third, Watch{"other"});
+  world.say(boss, PauseTube{"default", 0});
+  CHECK(world.tube(boss).waiting_count == 0);
+  world.say(boss, PauseTube{"default", 100});
+  for (const JobId id : {1, 2}) world.say(boss, Delete{id});
+}
+
 }  // namespace
 }  // namespace xylem

@@ -190,11 +190,32 @@ TEST_CASE("timer wheel: does as its naive twin does") {
     CAPTURE(seed);
     const bool short_run = seed % 8 != 0;
     const std::vector<std::uint8_t> bytes = make_bytes(seed, short_run ? 2'000 : 50'000);
-    TimerWheelTwin twin(bytes);
+    TimerWheelTwin<Wheel> twin(bytes);
     twin.run(short_run ? 1 : 500);
     operations += twin.operations();
+    TimerWheelTwin<EngineWheel>(bytes).run(short_run ? 1 : 500);
   }
   CHECK(operations > 400'000);
+}
+
+TEST_CASE("timer wheel: few elements need no slots, and many get them") {
+  EngineWheel wheel;
+  std::vector<Timer> timers(40);
+  std::uint32_t id = 0;
+  for (Timer& timer : timers) {
+    timer.id = ++id;
+    timer.deadline_at = Time(Duration(1'000 + id * 7));
+    wheel.schedule(timer, Time(Duration(0)));
+    CHECK((wheel.base() == kNever) == (id <= 32));
+    wheel.check();
+  }
+  for (Timer& timer : timers) {
+    std::uint32_t moves = 1'000;
+    CHECK(wheel.earliest_due(Time(Duration(2'000)), moves) == &timer);
+    wheel.cancel(timer);
+  }
+  wheel.schedule(timers.front(), Time(Duration(0)));
+  CHECK(wheel.base() == kNever);
 }
 
 }  // namespace

@@ -35,8 +35,11 @@ inline bool earlier(const Timer& a, const Timer& b) {
   return a.deadline_at != b.deadline_at ? a.deadline_at < b.deadline_at : a.id < b.id;
 }
 
-using Wheel = TimerWheel<Timer, &Timer::links>;
+// With slots from the first element on; and as the engine has it.
+using Wheel = TimerWheel<Timer, &Timer::links, 0>;
+using EngineWheel = TimerWheel<Timer, &Timer::links>;
 
+template <class WheelType>
 class TimerWheelTwin {
  public:
   explicit TimerWheelTwin(std::span<const std::uint8_t> bytes, Time now = Time(Duration(1'000'000)))
@@ -113,7 +116,8 @@ class TimerWheelTwin {
       case kSpans:
         break;
     }
-    return std::max(Time{}, wheel_.base() - Duration(number(10)));
+    const Time base = wheel_.base() == kNever ? now_ : wheel_.base();
+    return std::max(Time{}, base - Duration(number(10)));
   }
 
   std::uint32_t make_budget() {
@@ -154,6 +158,7 @@ class TimerWheelTwin {
 
   // An element goes down at most once a level: from level 3, to 2, to 1, to 0, to the heap.
   [[nodiscard]] std::uint64_t levels_below(Time deadline_at) const {
+    if (wheel_.base() == kNever) return 8;  // it may get to a slot of any level yet
     if (deadline_at <= wheel_.base()) return 0;
     const auto differing = static_cast<std::uint64_t>(deadline_at.time_since_epoch().count()) ^
                            static_cast<std::uint64_t>(wheel_.base().time_since_epoch().count());
@@ -236,7 +241,7 @@ class TimerWheelTwin {
   std::vector<Timer> timers_;
   std::vector<Timer*> idle_;
   std::set<Timer*, Order> twin_;
-  Wheel wheel_;
+  WheelType wheel_;
   std::array<std::uint8_t, kOperations> weights_{};
   std::array<std::uint8_t, kSpans> spans_{};
   std::uint64_t moves_allowed_ = 0;

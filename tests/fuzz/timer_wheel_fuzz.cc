@@ -7,7 +7,8 @@
 #include "core/timer_wheel_twin.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  xylem::test::TimerWheelTwin twin({data, size});
+  xylem::test::TimerWheelTwin<xylem::test::Wheel> twin({data, size});
   twin.run(20);
+  xylem::test::TimerWheelTwin<xylem::test::EngineWheel>({data, size}).run(20);
   return 0;
 }

@@ -5,15 +5,15 @@
 // A deadline is a number of ticks, read as eight digits of 6 bits. An element stands at the level
 // of the highest digit in which its deadline differs from base(), in the slot of that digit:
 //
-//   level   one slot is        the level spans
-//     7     14 years           892 years         [.|.|.|.|.|.| ... |.]   64 slots, a bit for each
-//     that 6     80 days            14 years                                  is occupied 5     1.2
-//     days           80 days           base    0  0  0  0  3 17 60  5 4     28 minutes         1.2
-//     days          a       0  0  0  0  3 17 60 40  -> level 0, slot 40 3     26 seconds         28
-//     minutes        b       0  0  0  0  3 18  0  0  -> level 2, slot 18 2     0.4 seconds 26
-//     seconds        c       0  0  0  2  0  0  0  0  -> level 4, slot 2 1     6.4 ms 0.4 seconds d
-//     0  0  0  0  3 17 60  5  -> heap 0     0.1 ms, one tick   6.4 ms            e       0  0  0  0
-//     3 17 59 63  -> heap
+//   level   one slot is   the level spans
+//     7     14 years      892 years         [.|.|.|.|.|.| ... |.]   64 slots, a bit for each
+//     6     80 days       14 years                                  that is occupied
+//     5     1.2 days      80 days
+//     4     28 minutes    1.2 days          base   0 0 0 0 3 17 60  5
+//     3     26 seconds    28 minutes        a      0 0 0 0 3 17 60 40   level 0, slot 40
+//     2     0.4 seconds   26 seconds        b      0 0 0 0 3 18  0  0   level 2, slot 18
+//     1     6.4 ms        0.4 seconds       c      0 0 0 2 0  0  0  0   level 4, slot 2
+//     0     0.1 ms        6.4 ms            d      0 0 0 0 3 17 60  5   heap
 //
 // The invariant: what is at or before base() stands in a heap beside the wheel, what is later in
 // the slots. So the slots of a level are never used in a circle, all of a lower level is before all
@@ -25,6 +25,9 @@
 // deadlines in order.) An element goes down at most once a level, so this is O(levels) an element
 // in all. A slot with many elements is opened in slices: what was not moved yet waits in the list
 // spreading_, and counts as later than what is before base().
+//
+// A wheel of few elements is only the heap, with base() at the end of time: it needs no levels, so
+// that a hundred thousand tubes with a delayed job each cost little.
 //
 // What may surprise: base() may run ahead of the time (earliest() does that, earliest_due() does
 // not). What is then scheduled before it goes to the heap, at O(log n).
@@ -52,18 +55,28 @@ namespace xylem {
 //   std::uint32_t heap_position;   the same; may share its memory with the links (a union)
 // and bool earlier(const T&, const T&), found beside T: a strict total order, by deadline_at first.
 // The wheel forgets its elements when it dies. It is neither copyable nor movable.
-template <class T, Links<T> T::*kLinks>
+// With fewer than kFew elements it is only a heap.
+template <class T, Links<T> T::*kLinks, std::uint32_t kFew = 32>
 class TimerWheel {
  public:
   [[nodiscard]] bool empty() const { return size_ == 0; }
   [[nodiscard]] std::size_t size() const { return size_; }
   [[nodiscard]] Time base() const { return base_; }
 
-  // The element must not be scheduled, and its deadline within 0 and 2^48 ticks (so not kNever). An
-  // idle wheel starts again at `now`. O(1), O(log n) up to base(). Allocates a level at most.
+  // The element must not be scheduled, and its deadline within 0 and 2^48 ticks (so not kNever). If
+  // nothing stands in the slots, the base goes on to `now`. O(1), O(log n) up to base(). Allocates
+  // a level at most, but for the one call that makes few elements many.
   void schedule(T& element, Time now) {
     CHECK(ticks(element.deadline_at) >> (kLevels * kDigitBits) == 0);
-    if (size_ == heap_.size()) base_ = heap_.empty() ? now : std::max(base_, now);
+    if (size_ == heap_.size()) {
+      if (size_ < kFew) {
+        base_ = kNever;
+      } else if (base_ == kNever) {
+        use_slots(now);
+      } else {
+        base_ = heap_.empty() ? now : std::max(base_, now);
+      }
+    }
     ++size_;
     place(element);
   }
@@ -102,7 +115,8 @@ class TimerWheel {
   void for_each(F f) const {
     for (std::uint32_t i = 0; i < heap_.size(); ++i) f(std::as_const(*heap_.at(i).element));
     for_each_in(spreading_, f);
-    for (const auto& level : levels_) {
+    for (std::uint32_t number = 0; number < kLevels; ++number) {
+      const Level* level = level_at(number);
       if (level == nullptr) continue;
       for (const Slot& slot : level->slots) for_each_in(slot, f);
     }
@@ -122,6 +136,8 @@ class TimerWheel {
     std::uint64_t occupied = 0;  // a bit for each slot that is not empty
     std::array<Slot, kSlots> slots;
   };
+
+  using Levels = std::array<std::unique_ptr<Level>, kLevels>;
 
   struct Entry {
     Time deadline_at;
@@ -145,21 +161,37 @@ class TimerWheel {
     const auto differing = std::bit_width(ticks(deadline_at) ^ ticks(base_)) - 1;
     return static_cast<std::uint32_t>(differing) / kDigitBits;
   }
+  // Null if it was never needed.
+  [[nodiscard]] Level* level_at(std::uint32_t number) const {
+    return levels_ == nullptr ? nullptr : (*levels_)[number].get();
+  }
   static bool alone(const Slot& slot) { return slot.front() == slot.back(); }
 
   [[nodiscard]] std::uint32_t first_level() const {
     return static_cast<std::uint32_t>(std::countr_zero(occupied_levels_));
   }
   [[nodiscard]] std::uint32_t first_digit() const {
-    return static_cast<std::uint32_t>(std::countr_zero(levels_[first_level()]->occupied));
+    return static_cast<std::uint32_t>(std::countr_zero(level_at(first_level())->occupied));
   }
-  [[nodiscard]] Slot* first_slot() const { return &levels_[first_level()]->slots[first_digit()]; }
+  [[nodiscard]] Slot* first_slot() const { return &level_at(first_level())->slots[first_digit()]; }
 
   // The base with its digit at the first level replaced and the lower ones 0.
   [[nodiscard]] Time first_slot_start() const {
     const std::uint32_t shift = first_level() * kDigitBits;
     const std::uint64_t above = ticks(base_) >> shift >> kDigitBits << kDigitBits;
     return Time(Duration(static_cast<Clock::rep>((above | first_digit()) << shift)));
+  }
+
+  // Few became many: what is later than `now` goes from the heap to the slots.
+  void use_slots(Time now) {
+    std::array<T*, kFew> all{};
+    for (T*& element : all) {
+      element = heap_.top().element;
+      heap_.pop();
+    }
+    base_ = now;
+    if (levels_ == nullptr) levels_ = std::make_unique<Levels>();
+    for (T* element : all) place(*element);
   }
 
   // Where the base says that it belongs.
@@ -169,7 +201,7 @@ class TimerWheel {
       return;
     }
     const std::uint32_t number = level_of(element.deadline_at);
-    auto& level = levels_[number];
+    auto& level = (*levels_)[number];
     if (level == nullptr) level = std::make_unique<Level>();
     const std::uint32_t slot = digit(element.deadline_at, number);
     level->slots[slot].push_back(element);
@@ -199,14 +231,14 @@ class TimerWheel {
     } else {
       const std::uint32_t level = level_of(element.deadline_at);
       const std::uint32_t slot = digit(element.deadline_at, level);
-      levels_[level]->slots[slot].erase(element);
-      if (levels_[level]->slots[slot].empty()) clear(level, slot);
+      level_at(level)->slots[slot].erase(element);
+      if (level_at(level)->slots[slot].empty()) clear(level, slot);
     }
   }
 
   void clear(std::uint32_t level, std::uint32_t slot) {
-    levels_[level]->occupied &= ~(std::uint64_t{1} << slot);
-    if (levels_[level]->occupied == 0) occupied_levels_ &= ~(1U << level);
+    level_at(level)->occupied &= ~(std::uint64_t{1} << slot);
+    if (level_at(level)->occupied == 0) occupied_levels_ &= ~(1U << level);
   }
 
   T* first(Time limit, std::uint32_t& moves) {
@@ -224,7 +256,7 @@ class TimerWheel {
     const std::uint32_t level = first_level();
     const std::uint32_t slot = first_digit();
     base_ = first_slot_start();
-    spreading_ = std::exchange(levels_[level]->slots[slot], Slot());
+    spreading_ = std::exchange(level_at(level)->slots[slot], Slot());
     clear(level, slot);
     if (alone(spreading_)) base_ = std::min(spreading_.front()->deadline_at, limit);
     return true;
@@ -243,16 +275,16 @@ class TimerWheel {
     }
   }
 
-  Time base_{};
+  Time base_ = kNever;
   Heap<Entry> heap_;  // at or before base_
   Slot spreading_;    // the rest of the slot that starts at base_ and is being opened
   std::uint32_t occupied_levels_ = 0;
   std::uint32_t size_ = 0;
-  std::array<std::unique_ptr<Level>, kLevels> levels_;
+  std::unique_ptr<Levels> levels_;  // null until slots are needed
 };
 
-template <class T, Links<T> T::*kLinks>
-void TimerWheel<T, kLinks>::check() const {
+template <class T, Links<T> T::*kLinks, std::uint32_t kFew>
+void TimerWheel<T, kLinks, kFew>::check() const {
   std::size_t count = heap_.size();
   heap_.check();
   for (std::uint32_t i = 0; i < heap_.size(); ++i) {
@@ -266,16 +298,16 @@ void TimerWheel<T, kLinks>::check() const {
   };
   for_each_in(spreading_, check_waiting);
   for (std::uint32_t level = 0; level < kLevels; ++level) {
-    const std::uint64_t occupied = levels_[level] == nullptr ? 0 : levels_[level]->occupied;
+    const std::uint64_t occupied = level_at(level) == nullptr ? 0 : level_at(level)->occupied;
     CHECK((occupied != 0) == ((occupied_levels_ >> level & 1) != 0));
-    for (std::uint32_t slot = 0; levels_[level] != nullptr && slot < kSlots; ++slot) {
+    for (std::uint32_t slot = 0; level_at(level) != nullptr && slot < kSlots; ++slot) {
       const auto check_placed = [&](const T& element) {
         CHECK(element.deadline_at > base_);
         CHECK(level_of(element.deadline_at) == level && digit(element.deadline_at, level) == slot);
         ++count;
       };
-      CHECK(levels_[level]->slots[slot].empty() == ((occupied >> slot & 1) == 0));
-      for_each_in(levels_[level]->slots[slot], check_placed);
+      CHECK(level_at(level)->slots[slot].empty() == ((occupied >> slot & 1) == 0));
+      for_each_in(level_at(level)->slots[slot], check_placed);
     }
   }
   CHECK(count == size_);
