@@ -43,7 +43,7 @@ class TubeRegistry {
 
   Shard& shard_of(std::string_view name);
 
-  std::array<Shard, 1024> shards_;
+  std::array<Shard, 8192> shards_;
   std::vector<Tube*> in_order_;
   std::vector<Shard::node_type> graveyard_;
   std::uint64_t last_number_ = 0;
