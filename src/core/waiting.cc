@@ -56,6 +56,7 @@ void Engine::State::begin_wait(Client& who, Time until) {
   for (Watching& watch : who.watches) {
     watch.tube->waiting.push_back(watch);
     ++watch.tube->waiting_count;
+    refresh(*watch.tube);  // who queues at one tube may be the first to wait at another
   }
   const Time moment = std::min(until, who.margin_at());
   if (moment != kNever) arm_if_earlier(waits, who.wait, moment, who.number, 0);

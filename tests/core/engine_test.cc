@@ -285,16 +285,19 @@ TEST_CASE("who queues at a pending tube is served from others, too") {
   const ClientId third = world.client();
   world.say(boss, PauseTube{"default", 100});
   for (int i = 0; i < 2; ++i) world.put(boss, 5);
+  world.say(boss, Use{"other"});
+  const JobId in_other = world.put(boss, 9);
+  world.say(third, Watch{"other"});
   world.say(first, Reserve{});
   world.say(second, Reserve{});
-  world.say(boss, Watch{"other"});
-  world.say(boss, Use{"other"});
-  world.put(boss, 3);
-  world.say(third, Watch{"other"});
   world.say(boss, PauseTube{"default", 0});
-  CHECK(world.tube(boss).waiting_count == 0);
-  world.say(boss, PauseTube{"default", 100});
-  for (const JobId id : {1, 2}) world.say(boss, Delete{id});
+  REQUIRE(world.out.replies.size() == 2);
+  CHECK(world.out.replies[1].client == first);
+  CHECK(world.say(third, Reserve{})->client == second);
+  const Reply* reply = world.tick();
+  REQUIRE(reply != nullptr);
+  CHECK(reply->client == third);
+  CHECK(reply->number == in_other);
 }
 
 }  // namespace
