@@ -137,7 +137,9 @@ void check_waiting(const Client& client) {
 void check_client(const Client& client, const Tally& tally, References& references) {
   const auto held = tally.held.find(&client);
   CHECK(client.reserved.size() == (held == tally.held.end() ? 0 : held->second));
-  if (!client.reserved.empty()) {
+  if (client.gone) {
+    CHECK(!client.ttr.armed);
+  } else if (!client.reserved.empty()) {
     CHECK(client.ttr.armed && client.ttr.deadline_at <= client.reserved.top().deadline_at);
   }
   if (client.gone) {

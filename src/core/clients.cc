@@ -87,7 +87,6 @@ void Engine::State::disconnect(Client& who, Output& out) {
 }
 
 void Engine::State::free_slot(Client& who) {
-  disarm(expiries, who.ttr);
   disarm(waits, who.wait);
   const std::uint32_t index = index_of(who.id);
   clients[index].reset();

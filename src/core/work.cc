@@ -98,7 +98,9 @@ void Engine::State::peek_delayed(Client& who, Output& out) {
   start(*this, who, PeekDelayedWork{}, out);
 }
 
+// Nobody has reserved them any more, so no ttr of theirs runs out: they wait for their slice.
 void Engine::State::release_jobs_of_closed(Client& who, Output& out) {
+  disarm(expiries, who.ttr);
   if (start(*this, who, CloseWork{}, out)) free_slot(who);
 }
 

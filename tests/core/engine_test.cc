@@ -159,6 +159,21 @@ TEST_CASE("the jobs of a closed client come back in slices") {
   CHECK(world.tube(other).jobs.ready == 25);
 }
 
+TEST_CASE("no ttr runs out while a closed client's jobs wait for their slice") {
+  World world(1);
+  const ClientId worker = world.client();
+  const ClientId other = world.client();
+  for (int i = 0; i < 3; ++i) world.put(other, 0, 0, 5);
+  for (int i = 0; i < 3; ++i) world.say(worker, Reserve{});
+  world.leave(worker);
+  world.now += seconds(10);
+  world.tick();
+  CHECK(world.tube(other).jobs.reserved == 1);
+  world.tick();
+  for (const JobId id : {JobId{1}, JobId{2}, JobId{3}}) CHECK(world.job(other, id).timeouts == 0);
+  CHECK(world.engine.next_deadline() > world.now);
+}
+
 TEST_CASE("list-tubes in slices names what is there all the time once, in order") {
   World world(2);
   const ClientId one = world.client();
