@@ -22,7 +22,7 @@ constexpr std::size_t kSegmentBytes = 65'536;
 constexpr std::size_t kParts = 64;
 // What the pool keeps: room for the answers of a turn of many connections, and no more.
 constexpr std::size_t kSpareBuffers = 1'024;
-constexpr std::size_t kSpareBytes = 1'048'576;
+constexpr std::size_t kSpareBytes = 4'194'304;
 
 class Parts {
  public:
