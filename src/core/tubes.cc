@@ -18,12 +18,14 @@ void Engine::State::pause_tube(Client& who, const PauseTube& command, Output& ou
   const Time until = now + seconds(command.delay);
   set_pause(*tube, command.delay, until);
   record(out, PauseRecord{*tube->name, command.delay, until});
+  vanish_if_unneeded(*tube, out);
   reply(out, who, ReplyWord::kPaused);
 }
 
 void Engine::State::set_pause(Tube& tube, std::uint32_t delay, Time until) {
   tube.pause = delay;
   tube.paused = delay != 0;
+  if (!tube.paused) tube.recovered_pause = false;
   if (tube.paused) {
     TubeTimers& timers = timers_of(tube);
     timers.pause_until = until;
@@ -33,7 +35,6 @@ void Engine::State::set_pause(Tube& tube, std::uint32_t delay, Time until) {
 }
 
 void Engine::State::end_pause(Tube& tube, Output& out) {
-  tube.recovered_pause = false;
   set_pause(tube, 0, now);
   vanish_if_unneeded(tube, out);
 }

@@ -275,6 +275,20 @@ TEST_CASE("records give the jobs back, reserved ones as ready") {
   copy.check();
 }
 
+TEST_CASE("a recovered pause that a client ends keeps its tube no longer") {
+  World world;
+  for (const char* name : {"a", "b"})
+    world.engine.apply(PauseRecord{name, 9, world.now + seconds(9)}, world.now);
+  const ClientId client = world.client();
+  CHECK(world.engine.stats().current_tubes == 3);
+  world.say(client, PauseTube{"a", 0});
+  CHECK(world.say(client, StatsTube{"a"})->word == ReplyWord::kNotFound);
+  world.say(client, Use{"b"});
+  world.say(client, PauseTube{"b", 0});
+  world.say(client, Use{"default"});
+  CHECK(world.engine.stats().current_tubes == 1);
+}
+
 TEST_CASE("a priority that a record sets moves the job in all that counts and orders by it") {
   World world;
   Engine copy({.budget = limits::kSlice, .recording = false});
