@@ -31,7 +31,8 @@ struct Order {
   std::uint64_t first = 0;
   std::uint64_t runs = 300;
   std::uint64_t steps = 1'000;
-  std::string save;  // a folder for the histories instead of running them
+  std::string save;   // a folder for the histories instead of running them
+  bool show = false;  // the transcripts, too
 };
 
 constexpr unsigned kLongestRunSeconds = 60;
@@ -73,21 +74,27 @@ bool fails(const Bytes& bytes) {
   });
 }
 
-// Cuts steps out, many at once and then fewer, as long as what is left fails.
+// Cuts pieces of so many steps out, from the end, as long as what is left fails.
+void shorten(Bytes& bytes, std::size_t piece, std::chrono::steady_clock::time_point end) {
+  for (std::size_t at = (bytes.size() - kSettingsBytes) / kStepBytes;
+       at >= piece && std::chrono::steady_clock::now() < end;) {
+    at -= piece;
+    Bytes less = bytes;
+    const auto from = less.begin() + static_cast<std::ptrdiff_t>(kSettingsBytes + at * kStepBytes);
+    const auto to = from + static_cast<std::ptrdiff_t>(piece * kStepBytes);
+    less.erase(from, std::min(to, less.end()));
+    if (fails(less)) bytes = std::move(less);
+  }
+}
+
+// First large pieces, then smaller ones, until nothing can go.
 Bytes shortened(Bytes bytes) {
   const auto end = std::chrono::steady_clock::now() + kShortening;
-  std::size_t count = (bytes.size() - kSettingsBytes) / kStepBytes;
-  for (std::size_t piece = count / 2; piece > 0; piece /= 2) {
-    for (std::size_t at = count; at >= piece && std::chrono::steady_clock::now() < end;) {
-      at -= piece;
-      Bytes less = bytes;
-      const auto from =
-          less.begin() + static_cast<std::ptrdiff_t>(kSettingsBytes + at * kStepBytes);
-      less.erase(from, from + static_cast<std::ptrdiff_t>(piece * kStepBytes));
-      if (!fails(less)) continue;
-      bytes = std::move(less);
-      count -= piece;
-      at = std::min(at, count);
+  std::size_t before = 0;
+  while (bytes.size() != before) {
+    before = bytes.size();
+    for (std::size_t piece = before / kStepBytes / 2; piece > 0; piece /= 2) {
+      shorten(bytes, piece, end);
     }
   }
   return bytes;
@@ -114,7 +121,7 @@ int run(const Order& order) {
     for (std::uint64_t i = order.first; i < order.first + order.runs; ++i) {
       run = i;
       alarm(kLongestRunSeconds);
-      Simulation(bytes_of(order, i)).run();
+      Simulation(bytes_of(order, i), order.show ? stdout : nullptr).run();
     }
   });
   if (!well) report(order, run);
@@ -148,6 +155,8 @@ std::optional<Order> parse(const std::vector<std::string>& words) {
     const auto value = number(words[i + 1]);
     if (words[i] == "--seed") {
       order.seed = words[i + 1];
+    } else if (words[i] == "--show") {
+      order.show = words[i + 1] == "yes";
     } else if (words[i] == "--save") {
       order.save = words[i + 1];
     } else if (words[i] == "--first" && value) {
@@ -170,7 +179,8 @@ int main(int count, char** arguments) {
   const auto order = xylem::simulation::parse({arguments + 1, arguments + count});
   if (!order) {
     fmt::print(
-        "usage: simulation [--seed TEXT] [--first N] [--runs N] [--steps N] [--save FOLDER]\n");
+        "usage: simulation [--seed TEXT] [--first N] [--runs N] [--steps N] [--show yes] [--save "
+        "FOLDER]\n");
     return 2;
   }
   return order->save.empty() ? xylem::simulation::run(*order) : xylem::simulation::save(*order);

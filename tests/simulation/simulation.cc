@@ -75,7 +75,7 @@ void Simulation::drain() {
 
 // `line` is what stands behind "A>" in a transcript.
 void Simulation::tell(ClientId who, std::string_view line, const Command& command) {
-  write(fmt::format("{}>{}{}", name_of(who), line.starts_with('>') ? "" : " ", line));
+  write(fmt::format("{}{}{}", name_of(who), line.starts_with('>') ? "" : "> ", line));
   output_.clear();
   engine_->execute(who, command, execution_time(), output_);
   twin_.execute(who, command, execution_time());
@@ -84,7 +84,8 @@ void Simulation::tell(ClientId who, std::string_view line, const Command& comman
 
 void Simulation::finish_put(const Client& client) {
   const ClientId who = client.id;
-  if (client.skipping_upload) return tell(who, ">> (the body)\\r\\n", PutSkipped{});
+  if (client.skipping_upload)
+    return tell(who, fmt::format(">> {{x*{}}}\\r\\n", kTooBigBytes), PutSkipped{});
   const std::string body = body_of(client.upload->id, client.upload_bytes);
   const bool terminated = now_step_[2] != 0;
   const std::string line = fmt::format(">> {}{}", body_text(body), terminated ? "\\r\\n" : "xx");
@@ -109,7 +110,8 @@ Time Simulation::execution_time() const {
 void Simulation::pass_to(Time time) {
   if (time <= now_ || time > kLastTime) return;
   const std::int64_t ticks = (time - now_).count();
-  write(ticks % 10 == 0 ? fmt::format("+{}ms", ticks / 10) : fmt::format("# +{} ticks", ticks));
+  write(fmt::format("+{}ms", ticks / 10));
+  if (ticks % 10 != 0) write(fmt::format("# and {} ticks", ticks % 10));
   now_ = time;
 }
 
@@ -137,6 +139,7 @@ void Simulation::settle() {
 // Throws the engine away. What ran out without a record (delays, pauses) runs out again at once.
 void Simulation::rebuild() {
   write("# the engine is rebuilt from its records");
+  pass_to(now_ + Duration(1));  // no command was executed later than this
   engine_ = std::make_unique<Engine>(Engine::Options{.budget = budget_, .recording = true});
   std::vector<Record> records;
   for (const auto& kept : history_) {
@@ -154,6 +157,23 @@ void Simulation::rebuild() {
   output_.clear();
   twin_.records.clear();
   compare();
+  look_at_all();
+}
+
+// A client asks for all that can be known of each job and tube.
+void Simulation::look_at_all() {
+  connect();
+  const ClientId reader = twin_.clients.back().id;
+  const std::vector<Job> jobs = twin_.jobs;
+  for (const Job& job : jobs) {
+    tell(reader, fmt::format("stats-job {}", job.id), StatsJob{job.id});
+    tell(reader, fmt::format("peek {}", job.id), Peek{job.id});
+  }
+  const std::vector<Tube> tubes = twin_.tubes;
+  for (const Tube& tube : tubes) {
+    tell(reader, fmt::format("stats-tube {}", tube.name), StatsTube{tube.name});
+  }
+  close(twin_.clients.back(), false);
 }
 
 void Simulation::compare() {

@@ -26,6 +26,9 @@ namespace xylem::simulation {
 inline constexpr std::size_t kSettingsBytes = 64;
 inline constexpr std::size_t kStepBytes = 8;
 
+// What max-job-size would be, and one more.
+inline constexpr std::uint32_t kTooBigBytes = 10'001;
+
 // A record of which the views point into itself.
 struct KeptRecord {
   explicit KeptRecord(const Record& from);
@@ -84,6 +87,8 @@ class Simulation {
   };
   // Seconds of delays, ttrs, pauses and timeouts.
   enum Span : std::uint8_t { kNone, kOne, kTwo, kFew, kMany, kMost, kSpans };
+  // How far time passes.
+  enum Pass : std::uint8_t { kToNext, kToWake, kTicks, kAroundSeconds, kSeconds, kLong, kPasses };
   using Step = std::array<std::uint8_t, kStepBytes>;
 
   void read_settings(std::span<const std::uint8_t> bytes);
@@ -105,6 +110,7 @@ class Simulation {
   void tick();
   void tick_if_due();
   void settle();
+  void look_at_all();
   void pass_to(Time time);
   [[nodiscard]] Time execution_time() const;
 
@@ -128,6 +134,7 @@ class Simulation {
 
   std::array<std::uint8_t, kOps> op_weights_{};
   std::array<std::uint8_t, kSpans> span_weights_{};
+  std::array<std::uint8_t, kPasses> pass_weights_{};
   std::uint32_t budget_ = 1;
   std::uint32_t most_clients_ = 1;
   std::uint32_t tube_count_ = 1;

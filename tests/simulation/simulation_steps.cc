@@ -43,14 +43,15 @@ void Simulation::read_settings(std::span<const std::uint8_t> bytes) {
   std::size_t at = 0;
   for (std::uint8_t& each : op_weights_) each = weight(bytes[at++]);
   for (std::uint8_t& each : span_weights_) each = weight(bytes[at++]);
-  // A world without these is dull.
-  for (const Op op : {kConnect, kPut, kPass, kReserve}) {
-    op_weights_[op] = std::max(op_weights_[op], std::uint8_t{20});
+  for (std::uint8_t& each : pass_weights_) each = weight(bytes[at++]);
+  // A world without these is dull, and these are dull in themselves.
+  for (const Op op : {kConnect, kPut, kReserve}) op_weights_[op] |= 64U;
+  for (const Op op : {kUse, kWatch, kReserveWithTimeout, kPass}) op_weights_[op] |= 16U;
+  for (const Op op : {kPeek, kPeekReady, kPeekDelayed, kPeekBuried, kStats, kStatsJob, kStatsTube,
+                      kListTubeUsed, kListTubesWatched, kTick, kDisconnect, kHalfClose}) {
+    op_weights_[op] /= 4;
   }
-  op_weights_[kRebuild] /= 32;
-  op_weights_[kDrain] /= 16;
-  op_weights_[kDisconnect] /= 4;
-  op_weights_[kHalfClose] /= 8;
+  for (const Op op : {kRebuild, kDrain}) op_weights_[op] /= 32;
   constexpr std::array<std::uint32_t, 4> kBudgets{1, 3, limits::kSlice, 2};
   budget_ = kBudgets[bytes[at++] % kBudgets.size()];
   most_clients_ = 1 + bytes[at++] % 12U;
@@ -60,7 +61,7 @@ void Simulation::read_settings(std::span<const std::uint8_t> bytes) {
   ahead_ = bytes[at++] % 3U;
   constexpr std::array<std::uint32_t, 4> kBodies{5, 40, 200, 2 * limits::kInlineBodyBytes};
   longest_body_ = kBodies[bytes[at++] % kBodies.size()];
-  write(fmt::format("# budget {}", budget_));
+  write(fmt::format("# option: max-job-size {}\n# budget {}", kTooBigBytes - 1, budget_));
 }
 
 void Simulation::run() {
@@ -104,6 +105,8 @@ void Simulation::step() {
     if (const Client* client = pick_uploading()) finish_put(*client);
   } else if (const Client* client = pick_idle()) {
     command(op, *client);
+  } else if (twin_.clients.size() < most_clients_) {
+    connect();
   } else {
     pass();  // all wait for something
   }
@@ -111,25 +114,24 @@ void Simulation::step() {
 
 void Simulation::pass() {
   const std::uint32_t number = now_step_[2] * 256U + now_step_[3];
-  switch (now_step_[1] % 8) {
-    case 0:
-    case 1:
-    case 2:
+  switch (static_cast<Pass>(choose(pass_weights_, now_step_[4] * 7U))) {
+    case kToNext:
+    case kPasses:
       if (twin_.next_deadline() != kNever) pass_to(twin_.next_deadline());
       break;
-    case 3:
+    case kToWake:
       if (engine_->next_deadline() != kNever) pass_to(engine_->next_deadline());
       break;
-    case 4:
+    case kTicks:
       pass_to(now_ + Duration(number % 64));
       break;
-    case 5:
+    case kAroundSeconds:
       pass_to(now_ + seconds(number % 3) + Duration(number / 3 % 3) - Duration(1));
       break;
-    case 6:
+    case kSeconds:
       pass_to(now_ + Duration(number));
       break;
-    case 7:
+    case kLong:
       pass_to(now_ + seconds(number % 2'000));
       break;
   }
@@ -281,11 +283,14 @@ void Simulation::put(const Client& client) {
                .delay = make_span(now_step_[7]),
                .ttr = make_span(now_step_[4]),
                .body_bytes = now_step_[5] * (longest_body_ + 1) / 256};
-  if (kind < 8) line.fate = PutFate::kTooBig;
+  if (kind < 8) {
+    line.fate = PutFate::kTooBig;
+    line.body_bytes = kTooBigBytes;
+  }
   if (kind == 8) line.fate = PutFate::kTrailing;
   tell(who,
-       fmt::format(">> put {} {} {} {}{}\\r\\n", line.pri, line.delay, line.ttr,
-                   kind < 8 ? 1'000'000'000U : line.body_bytes, kind == 8 ? " x" : ""),
+       fmt::format(">> put {} {} {} {}{}\\r\\n", line.pri, line.delay, line.ttr, line.body_bytes,
+                   line.fate == PutFate::kTrailing ? " x" : ""),
        line);
   if (line.fate != PutFate::kTrailing && kind < 192) finish_put(client);
 }

@@ -99,10 +99,10 @@ std::string name_of(ClientId id) {
 }
 
 std::string body_text(std::string_view body) {
-  if (body.size() <= 32) return std::string(body);
-  std::uint32_t sum = 0;
-  for (const char c : body) sum = sum * 31 + static_cast<unsigned char>(c);
-  return fmt::format("({} bytes, sum {})", body.size(), sum);
+  if (body.size() <= 40) return std::string(body);
+  const std::size_t before = body.find_last_not_of(body.back());
+  const std::size_t head = before == std::string_view::npos ? 0 : before + 1;
+  return fmt::format("{}{{{}*{}}}", body.substr(0, head), body.back(), body.size() - head);
 }
 
 std::string text_of(const Reply& reply, const ReplyDetails& details) {
@@ -121,7 +121,7 @@ std::string text_of(const Reply& reply, const ReplyDetails& details) {
       return fmt::format("{} {} {}\n{}< {}", text, reply.number, reply.text.size(),
                          name_of(reply.client), body_text(reply.text));
     case ReplyWord::kOk:
-      return fmt::format("{} {}", text, text_of(details));
+      return fmt::format("{} {{#}}\n#   {}", text, text_of(details));
     default:
       return text;
   }

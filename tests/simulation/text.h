@@ -16,7 +16,7 @@ std::string text_of(const EngineStats& stats);
 // A client's name in a transcript.
 std::string name_of(ClientId id);
 
-// A short body as it is, a long one as its length and checksum.
+// As transcripts write it: "job-7-{h*200}".
 std::string body_text(std::string_view body);
 
 }  // namespace xylem::simulation

@@ -73,13 +73,15 @@ void Twin::disconnect(ClientId id, Time now) {
   std::erase_if(works, [&](const Work& work) { return work.client == serial; });
   who.gone = true;
   who.waiting = false;
-  std::vector<Serial> left(who.watched.rbegin(), who.watched.rend());
-  left.push_back(who.used);
-  if (who.upload) left.push_back(who.upload->tube);
+  const Serial uploading_to = who.upload ? who.upload->tube : 0;
   who.upload.reset();
-  who.used = 0;
-  who.watched.clear();
-  for (const Serial number : left) drop_tube(number);
+  drop_tube(uploading_to);
+  while (!who.watched.empty()) {  // the first goes, the last takes its place
+    const Serial number = who.watched.front();
+    remove_from(who.watched, number);
+    drop_tube(number);
+  }
+  drop_tube(std::exchange(who.used, 0));
   start({.kind = Work::Kind::kRelease, .client = serial});
   match();
 }
@@ -203,8 +205,8 @@ void Twin::run(Client& client, const Delete& del) {
   const Serial number = job->tube;
   for (Tube& tube : tubes) tube.delete_count += tube.number == number ? 1 : 0;
   std::erase_if(jobs, [&](const Job& each) { return each.id == del.id; });
-  record(DeleteRecord{del.id});
   drop_tube(number);
+  record(DeleteRecord{del.id});
   say(client, ReplyWord::kDeleted);
 }
 
@@ -383,7 +385,9 @@ void Twin::run(Client& client, const PauseTube& pause) {
   ++tube->pause_count;
   tube->pause = pause.delay;
   tube->paused_until = now_ + seconds(pause.delay);
+  if (pause.delay == 0) tube->recovered_pause = false;
   record(PauseRecord{tube->name, tube->pause, tube->paused_until});
+  drop_tube(tube->number);  // it may be there only by a recovered pause
   say(client, ReplyWord::kPaused);
 }
 
@@ -411,7 +415,7 @@ Serial Twin::tube_named(std::string_view name) {
 // takes its place.
 void Twin::drop_tube(Serial number) {
   const auto found = std::ranges::find(tubes, number, &Tube::number);
-  if (found == tubes.end() || found->name == "default") return;
+  if (found == tubes.end() || found->name == "default" || found->recovered_pause) return;
   for (const Job& job : jobs) {
     if (job.tube == number) return;
   }

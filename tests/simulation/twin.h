@@ -47,6 +47,7 @@ struct Tube {
   std::string name;
   std::uint32_t pause = 0;  // seconds; 0 is not paused
   Time paused_until{};
+  bool recovered_pause = false;  // by which the tube lives, till it ends
   std::uint64_t total_jobs = 0;
   std::uint64_t delete_count = 0;
   std::uint64_t pause_count = 0;
@@ -154,7 +155,7 @@ class Twin {
   // Parts of a tick.
   void expire(const Expiry& due);
   void match();
-  void answer_waits(Time now);
+  void answer_waits(Time now, Time left_over);
   void start(Work work);
   bool slice(Work& work);  // true if it is done
   void slice_kick(Work& work);

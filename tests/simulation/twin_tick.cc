@@ -14,18 +14,21 @@ void Twin::tick(Time now) {
     if (!due) break;
     expire(*due);
   }
+  const std::optional<Expiry> left_over = first_due(now);
   if (!works.empty()) {
     Work work = std::move(works.front());
     works.erase(works.begin());
     start(std::move(work));
   }
   match();
-  answer_waits(now);
+  answer_waits(now, left_over ? left_over->at : kNever);
 }
 
 void Twin::expire(const Expiry& due) {
   if (due.id == 0) {
-    std::ranges::find(tubes, due.tube, &Tube::number)->pause = 0;
+    Tube& tube = *std::ranges::find(tubes, due.tube, &Tube::number);
+    tube.pause = 0;
+    tube.recovered_pause = false;
     return drop_tube(due.tube);
   }
   Job& job = *find_job(due.id);
@@ -53,9 +56,8 @@ void Twin::match() {
   }
 }
 
-void Twin::answer_waits(Time now) {
+void Twin::answer_waits(Time now, Time left_over) {
   if (any_pending()) return;
-  const std::optional<Expiry> left_over = first_due(now);
   for (std::uint32_t i = 0; i < budget_; ++i) {
     Client* first = nullptr;
     for (Client& each : clients) {
@@ -63,7 +65,7 @@ void Twin::answer_waits(Time now) {
       if (first == nullptr || moment_of(each) < moment_of(*first)) first = &each;
     }
     if (first == nullptr || moment_of(*first) > now) return;
-    if (left_over && moment_of(*first) >= left_over->at) return;
+    if (moment_of(*first) >= left_over) return;
     end_wait(*first);
     say(*first, margin_of(*first) <= now_ ? ReplyWord::kDeadlineSoon : ReplyWord::kTimedOut);
   }
@@ -215,7 +217,6 @@ Time Twin::next_deadline() const {
 // long as its pause.
 Twin Twin::rebuilt(std::span<const Record> history) const {
   Twin fresh(budget_);
-  fresh.now_ = now_;
   fresh.bury_order_ = bury_order_;
   for (const Record& record : history) fresh.remember(record);
   for (const Job& old : jobs) {
@@ -237,13 +238,14 @@ void Twin::remember(const Record& record) {
   } else if (const auto* del = std::get_if<DeleteRecord>(&record)) {
     const Serial number = find_job(del->id)->tube;
     std::erase_if(jobs, [&](const Job& job) { return job.id == del->id; });
-    if (tube(number).pause == 0) drop_tube(number);
+    drop_tube(number);
   } else if (const auto* pause = std::get_if<PauseRecord>(&record)) {
     const Serial number = tube_named(pause->tube);
     Tube& tube = *std::ranges::find(tubes, number, &Tube::number);
     tube.pause = pause->delay;
     tube.paused_until = pause->until;
-    if (tube.pause == 0) drop_tube(number);
+    tube.recovered_pause = tube.pause != 0;
+    drop_tube(number);
   }
 }
 
