@@ -1,4 +1,5 @@
-// How bytes become steps is in simulation_steps.cc; here the engine and the twin are told the same.
+// The engine and the twin are told the same and compared, and the engine is thrown away and
+// rebuilt. How bytes become steps is in simulation_steps.cc.
 #include "simulation.h"
 
 #include <fmt/format.h>

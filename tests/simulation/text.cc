@@ -1,3 +1,5 @@
+// The text names every field, so that two statements with the same text are the same. A field
+// without a meaning in a record (the deadline of a job that is not delayed) is left out.
 #include "text.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,5 @@
-// What the engine says, as text: to compare it with what the twin says, and to show it.
+// What the engine says, as text: to compare it with what the twin says, and to show it. Replies
+// look as in transcripts. Every field that means something is there.
 #pragma once
 
 #include <string>

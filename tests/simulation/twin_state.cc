@@ -1,0 +1,156 @@
+// What the commands and the ticks of the twin stand on: transitions of jobs, tubes and waits,
+// questions about them, and answers. All are scans; nothing is counted but what cannot be counted
+// again.
+#include <algorithm>
+#include <utility>
+
+#include "text.h"
+#include "twin.h"
+
+namespace xylem::simulation {
+namespace {
+
+bool ready_order(const Job& a, const Job& b) {
+  return std::pair(a.pri, a.id) < std::pair(b.pri, b.id);
+}
+
+// Of jobs of one tube.
+bool comes_before(const Job& a, const Job& b) {
+  if (a.state == JobState::kReady) return ready_order(a, b);
+  if (a.state == JobState::kBuried) return a.bury_order < b.bury_order;
+  return std::pair(a.deadline_at, a.id) < std::pair(b.deadline_at, b.id);
+}
+
+}  // namespace
+
+// Transitions.
+
+void Twin::make_ready(Job& job) {
+  job.state = JobState::kReady;
+  job.owner = 0;
+}
+
+void Twin::end_wait(Client& client) {
+  client.waiting = false;
+  client.wait_end = kNever;
+}
+
+Serial Twin::tube_named(std::string_view name) {
+  if (const Tube* tube = find_tube(name)) return tube->number;
+  Tube& made = tubes.emplace_back();
+  made.number = ++last_tube_;
+  made.name = name;
+  return made.number;
+}
+
+// Something that kept the tube has gone: the tube goes if that was the last. The last of the list
+// takes its place.
+void Twin::drop_tube(Serial number) {
+  const auto found = std::ranges::find(tubes, number, &Tube::number);
+  if (found == tubes.end() || found->name == "default" || found->recovered_pause) return;
+  for (const Job& job : jobs) {
+    if (job.tube == number) return;
+  }
+  for (const Client& each : clients) {
+    if (each.used == number || std::ranges::count(each.watched, number) != 0) return;
+    if (each.upload && each.upload->tube == number) return;
+  }
+  if (found->pause != 0) record(PauseRecord{found->name, 0, {}});
+  std::swap(*found, tubes.back());
+  tubes.pop_back();
+}
+
+// Questions.
+
+Job* Twin::find_job(JobId id) {
+  const auto found = std::ranges::find(jobs, id, &Job::id);
+  return found == jobs.end() ? nullptr : &*found;
+}
+
+Job* Twin::owned(const Client& client, JobId id) {
+  Job* job = find_job(id);
+  return job != nullptr && job->owner == client.serial ? job : nullptr;
+}
+
+Tube* Twin::find_tube(std::string_view name) {
+  const auto found = std::ranges::find(tubes, name, &Tube::name);
+  return found == tubes.end() ? nullptr : &*found;
+}
+
+const Tube& Twin::tube(Serial number) const {
+  return *std::ranges::find(tubes, number, &Tube::number);
+}
+
+Client& Twin::client(Serial serial) { return *std::ranges::find(clients, serial, &Client::serial); }
+
+Client& Twin::client(ClientId id) { return *std::ranges::find(clients, id, &Client::id); }
+
+Job* Twin::first(Serial tube, JobState state) {
+  Job* best = nullptr;
+  for (Job& job : jobs) {
+    if (job.tube != tube || job.state != state) continue;
+    if (best == nullptr || comes_before(job, *best)) best = &job;
+  }
+  return best;
+}
+
+// Of all its watched tubes that are not paused.
+Job* Twin::best_for(const Client& client) {
+  Job* best = nullptr;
+  for (const Serial number : client.watched) {
+    Job* job = tube(number).pause == 0 ? first(number, JobState::kReady) : nullptr;
+    if (job != nullptr && (best == nullptr || ready_order(*job, *best))) best = job;
+  }
+  return best;
+}
+
+JobCounts Twin::counts(Serial tube) const {
+  JobCounts all;
+  for (const Job& job : jobs) {
+    if (tube != 0 && job.tube != tube) continue;
+    all.ready += job.state == JobState::kReady ? 1 : 0;
+    all.urgent += job.state == JobState::kReady && job.pri < limits::kUrgentBelow ? 1 : 0;
+    all.reserved += job.state == JobState::kReserved ? 1 : 0;
+    all.delayed += job.state == JobState::kDelayed ? 1 : 0;
+    all.buried += job.state == JobState::kBuried ? 1 : 0;
+  }
+  return all;
+}
+
+EngineStats Twin::stats() const {
+  EngineStats all{.jobs = counts(0),
+                  .commands = commands_,
+                  .job_timeouts = job_timeouts_,
+                  .total_jobs = total_jobs_,
+                  .current_tubes = tubes.size(),
+                  .total_connections = total_connections_,
+                  .draining = draining};
+  for (const Client& each : clients) {
+    if (each.gone) continue;
+    ++all.current_connections;
+    all.current_producers += each.producer ? 1 : 0;
+    all.current_workers += each.worker ? 1 : 0;
+    all.current_waiting += each.waiting ? 1 : 0;
+  }
+  return all;
+}
+
+// Answers.
+
+void Twin::say(const Client& client, ReplyWord word, std::uint64_t number, std::string_view text) {
+  replies.push_back(
+      text_of(Reply{.client = client.id, .word = word, .number = number, .text = text}, {}));
+}
+
+void Twin::say(const Client& client, const ReplyDetails& details) {
+  replies.push_back(text_of(Reply{.client = client.id, .word = ReplyWord::kOk}, details));
+}
+
+void Twin::say_job(const Client& client, const Job* job) {
+  if (job == nullptr) return say(client, ReplyWord::kNotFound);
+  say(client, ReplyWord::kFound, job->id, job->body);
+}
+
+void Twin::record(const Record& record) { records.push_back(text_of(record)); }
+
+}  // namespace xylem::simulation
