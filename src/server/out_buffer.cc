@@ -16,8 +16,10 @@
 namespace xylem {
 namespace {
 
-// A text this long is closed and another begun: memory of a slow reader goes as it reads.
-constexpr std::size_t kSegmentBytes = 65'536;
+// A text this long is closed and another begun: memory of a slow reader goes as it reads. A string
+// doubles, so with one reply more it takes up to twice this; that must stay below what malloc maps
+// one by one (main.cc), since a map, its page faults and an unmap cost more than the replies.
+constexpr std::size_t kSegmentBytes = 32'768;
 // One system call sends this many parts: 32 long bodies with their lines.
 constexpr std::size_t kParts = 64;
 // What the pool keeps: room for the answers of a turn of many connections, and no more.

@@ -146,6 +146,21 @@ TEST_CASE("a reader that is gone is an error") {
   CHECK(errno == EPIPE);
 }
 
+TEST_CASE("a text is closed before malloc would map its memory by itself") {
+  constexpr std::size_t kMapped = 128 * 1024;  // see main.cc
+  for (const std::size_t body_bytes : {100U, 1'000U, 4'095U, 4'096U}) {
+    CAPTURE(body_bytes);
+    OutBuffer buffer;
+    while (buffer.bytes() < 2 * kMapped) {
+      std::string& out = buffer.text();
+      const std::size_t before = out.size();
+      out.append("FOUND 1 4096\r\n").append(body_bytes, 'x').append("\r\n");
+      buffer.appended(before);
+    }
+    CHECK(buffer.memory_bytes() < kMapped);
+  }
+}
+
 TEST_CASE("the pool gives memory again, and keeps a bounded part of it") {
   OutBufferPool pool;
   Pair pair;
