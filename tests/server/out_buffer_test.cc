@@ -174,7 +174,7 @@ TEST_CASE("the pool gives memory again, and keeps a bounded part of it") {
   CHECK(buffer->memory_bytes() >= 1'000);
   CHECK(buffer->bytes() == 0);
 
-  append(*buffer, std::string(2'000'000, 'x'));
+  append(*buffer, std::string(8'000'000, 'x'));
   drain(*buffer, pair);
   pool.give(std::move(buffer));
   CHECK(pool.take()->memory_bytes() < 1'000);
