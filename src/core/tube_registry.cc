@@ -39,7 +39,7 @@ void TubeRegistry::remove(Tube& tube) {
   in_order_.pop_back();
   tube.gone = true;
   Shard& shard = shard_of(*tube.name);
-  graveyard_.push_back(shard.extract(shard.find(*tube.name)));
+  graveyard_.push_back({last_walk_, shard.extract(shard.find(*tube.name))});
 }
 
 }  // namespace xylem

@@ -47,7 +47,7 @@ bool slice(Engine::State& state, Client& who, ListTubesWork& work, Output& out) 
     if (!tube.gone) work.list.names.append(*tube.name).push_back('\n');
   }
   if (end < work.tubes.size()) return false;
-  state.tubes.end_walk();
+  state.tubes.end_walk(work.walk);
   state.reply_details(out, who, std::move(work.list));
   return true;
 }
@@ -90,8 +90,9 @@ void Engine::State::kick(Client& who, std::uint32_t bound, Output& out) {
 }
 
 void Engine::State::list_tubes(Client& who, Output& out) {
-  tubes.begin_walk();
-  start(*this, who, ListTubesWork{.tubes = tubes.in_order(), .done = 0, .list = {}}, out);
+  start(*this, who,
+        ListTubesWork{.walk = tubes.begin_walk(), .tubes = tubes.in_order(), .done = 0, .list = {}},
+        out);
 }
 
 void Engine::State::peek_delayed(Client& who, Output& out) {
@@ -116,7 +117,7 @@ void Engine::State::do_slice(Output& out) {
 
 void Engine::State::abandon_work(Client& who) {
   if (who.work == nullptr) return;
-  if (std::holds_alternative<ListTubesWork>(*who.work)) tubes.end_walk();
+  if (const auto* list = std::get_if<ListTubesWork>(who.work.get())) tubes.end_walk(list->walk);
   who.work.reset();
   working.erase(who);
 }

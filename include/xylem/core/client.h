@@ -52,6 +52,7 @@ struct KickWork {
 };
 // The tubes that were there at the start, in their order; those that vanish meanwhile are skipped.
 struct ListTubesWork {
+  std::uint64_t walk = 0;  // keeps the tubes' memory
   std::vector<Tube*> tubes;
   std::size_t done = 0;
   TubeList list;
