@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <yaml-cpp/yaml.h>
 
+#include <ios>
 #include <limits>
 
 #include "config/settings.h"
@@ -16,6 +17,10 @@ using Complaint = std::string;
 // Where in the file, for a person who opens it in an editor.
 Error at(const std::string& path, const YAML::Mark& mark, const std::string& what) {
   return Error{fmt::format("{}:{}: {}", path, mark.line + 1, what), 5};
+}
+
+Error unreadable(const std::string& path) {
+  return Error{fmt::format("{}: cannot be read", path), 5};
 }
 
 template <class T>
@@ -137,9 +142,11 @@ Result<Settings> read_file(const std::string& path) {
     if (!root.IsMap()) return at(path, root.Mark(), "must hold keys");
     return read_map(path, "", root, Settings{});
   } catch (const YAML::BadFile&) {
-    return Error{fmt::format("{}: cannot be read", path), 5};
+    return unreadable(path);
   } catch (const YAML::Exception& wrong) {
     return at(path, wrong.mark, wrong.msg);
+  } catch (const std::ios_base::failure&) {  // it opens, but is a directory
+    return unreadable(path);
   }
 }
 

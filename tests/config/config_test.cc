@@ -220,5 +220,11 @@ TEST_CASE("a file that is not there is an error") {
   CHECK(config.error().text == "/nonexistent/xylem.yaml: cannot be read");
 }
 
+TEST_CASE("a file that opens but cannot be read is an error") {
+  const PrintAndExit message = printed({"--config", "/"});
+  CHECK(message.exit_code == 5);
+  CHECK(message.text == "xylemd: /: cannot be read\n");
+}
+
 }  // namespace
 }  // namespace xylem
