@@ -1,4 +1,5 @@
-// The heap beside an ordered set: the first is the first, and each element knows its place.
+// The heap beside an ordered set: the first is the first, and each element knows its place,
+// whatever was pushed, taken off, moved or taken out of the middle before.
 #include "xylem/core/heap.h"
 
 #include <doctest/doctest.h>

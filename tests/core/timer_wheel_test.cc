@@ -1,4 +1,5 @@
-// The timer wheel: examples, its costs, and the wheel beside its naive twin.
+// The timer wheel: examples, its costs, and the wheel beside its naive twin. Most examples have
+// slots from the first element on; the engine's wheel begins as a heap.
 #include "xylem/core/timer_wheel.h"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,5 @@
-// What each line means, as beanstalkd's users can see it: word by word, argument by argument.
+// What each line means, as beanstalkd's users can see it: word by word, argument by argument. The
+// tables follow protocol.md, "Arguments" and "Commands".
 #include <doctest/doctest.h>
 
 #include <string>

@@ -1,4 +1,5 @@
-// Every reply, to the byte.
+// Every reply, to the byte: one row for each word, and what carries a body both short and long. The
+// statistics have a test of their own.
 #include "xylem/protocol/writer.h"
 
 #include <doctest/doctest.h>
