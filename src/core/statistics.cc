@@ -1,5 +1,6 @@
 // What statistics and lists show (protocol.md, "Statistics"). Nothing is counted here: all counts
-// are kept as things happen, so that each of these costs the same however much there is.
+// are kept as things happen, so that a statistic costs the same however much there is. Only the
+// list of watched tubes takes as long as it is.
 #include <algorithm>
 
 #include "state.h"
@@ -7,9 +8,10 @@
 namespace xylem {
 namespace {
 
-// Whole seconds until `deadline`, never below 0.
+// Whole seconds until `deadline`, never below 0. Some time has always passed since it was set, even
+// if it was less than a tick: a ttr of 3 shows 2 at once, as everybody is used to.
 std::int64_t seconds_left(Time deadline, Time now) {
-  return std::max<std::int64_t>(0, whole_seconds(deadline - now));
+  return std::max<std::int64_t>(0, whole_seconds(deadline - now - Duration(1)));
 }
 
 bool has_deadline(const Job& job) {
@@ -75,6 +77,7 @@ void Engine::State::stats_tube(Client& who, std::string_view name, Output& out) 
 
 void Engine::State::list_tubes_watched(Client& who, Output& out) {
   TubeList list;
+  out.steps += who.watches.size();
   for (const Watching& watch : who.watches) list.names.append(*watch.tube->name).push_back('\n');
   reply_details(out, who, std::move(list));
 }

@@ -309,7 +309,9 @@ void Twin::run(Client& client, const StatsJob& stats) {
   const Job* job = find_job(stats.id);
   if (job == nullptr) return say(client, ReplyWord::kNotFound);
   const bool timed = job->state == JobState::kDelayed || job->state == JobState::kReserved;
-  const Duration left = timed ? std::max(job->deadline_at - now_, Duration(0)) : Duration(0);
+  // A tick less: some time has always passed.
+  const Duration left =
+      timed ? std::max(job->deadline_at - now_ - Duration(1), Duration(0)) : Duration(0);
   say(client, JobStats{.id = job->id,
                        .tube = tube(job->tube).name,
                        .state = job->state,
@@ -330,7 +332,7 @@ void Twin::run(Client& client, const StatsTube& stats) {
   const Tube* tube = find_tube(stats.tube);
   if (tube == nullptr) return say(client, ReplyWord::kNotFound);
   const Serial number = tube->number;
-  const Duration left = std::max(tube->paused_until - now_, Duration(0));
+  const Duration left = std::max(tube->paused_until - now_ - Duration(1), Duration(0));
   TubeStats said{.name = tube->name,
                  .jobs = counts(number),
                  .total_jobs = tube->total_jobs,
