@@ -74,6 +74,7 @@ void Engine::State::disconnect(Client& who, Output& out) {
   if (who.waiting) end_wait(who);
   abandon_work(who);
   abort_upload(who, out);
+  out.steps += who.watches.size();
   // The first each time: the order shows in list-tubes.
   for (; !who.watches.empty();) {
     Tube& tube = *who.watches.front().tube;

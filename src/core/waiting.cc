@@ -39,6 +39,7 @@ void Engine::State::become_worker(Client& who) {
 
 void Engine::State::reserve(Client& who, Time until, Output& out) {
   become_worker(who);
+  out.steps += who.watches.size();
   const Choice choice = choose(who);
   const bool soon = who.margin_at() <= now;
   if (soon && !choice.any_ready) return reply(out, who, ReplyWord::kDeadlineSoon);
@@ -89,6 +90,7 @@ void Engine::State::match(Output& out) {
   for (std::uint32_t n = 0; n < options.budget && !pending.empty(); ++n) {
     Tube& tube = *pending.top().tube;
     Client& who = *tube.waiting.front()->client;
+    out.steps += who.watches.size();
     end_wait(who);
     hand_out(*tube.ready.front(), who, out);
   }

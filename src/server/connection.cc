@@ -42,7 +42,10 @@ Connection::Connection(Server& server, int socket, ClientId id, std::uint32_t mo
 Connection* Connection::open(Server& server, int socket, ClientId id,
                              std::uint32_t most_job_bytes) {
   auto* connection = new Connection(server, socket, id, most_job_bytes);
-  CHECK(uv_poll_init(&server.loop(), &connection->poll_, socket) == 0);
+  if (uv_poll_init(&server.loop(), &connection->poll_, socket) != 0) {
+    delete connection;
+    return nullptr;
+  }
   connection->poll_.data = connection;
   connection->update_events();
   return connection;
@@ -53,13 +56,15 @@ void Connection::on_event(int status, int events) {
   if (status < 0) return close();
   if ((events & UV_WRITABLE) != 0) server_.mark_dirty(*this);
   if ((events & UV_DISCONNECT) != 0) half_close();
-  if ((events & UV_READABLE) != 0) read();
+  // What is not read now is reported again in the next turn.
+  if ((events & UV_READABLE) != 0 && !server_.spent()) read();
   if (!closed_) update_events();
 }
 
 // Behind room for what is pending, so that both can be run as one; a long body's bytes go to the
 // body.
 void Connection::read() {
+  server_.count_steps(limits::kStepsPerEvent);
   const std::span<char> body = pending_.empty() ? parser_.body_space() : std::span<char>{};
   const std::span<char> rest = server_.read_buffer().subspan(pending_.size());
   ssize_t count = 0;
@@ -121,7 +126,7 @@ void Connection::resume() {
 
 void Connection::run(std::string_view& input) {
   for (std::uint32_t count = 0; may_run(); ++count) {
-    if (count == limits::kCommandsPerTurn) return server_.resume_later(*this);
+    if (count == limits::kCommandsPerTurn || server_.spent()) return server_.resume_later(*this);
     Parser::Item item = parser_.next(input);
     if (!perform(item)) return;
   }

@@ -44,7 +44,8 @@ class Server;
 class Connection {
  public:
   // Begins to read. `socket` is non-blocking and is ours from now on. Lives until the close
-  // callback.
+  // callback. Null if the kernel cannot watch one more socket; the socket is still the caller's
+  // then.
   static Connection* open(Server& server, int socket, ClientId id, std::uint32_t most_job_bytes);
 
   Connection(const Connection&) = delete;

@@ -66,7 +66,7 @@ void OutBuffer::append_body(BufferRef body) {
 }
 
 OutBuffer::Outcome OutBuffer::send_to(int socket) {
-  while (bytes_ > 0) {
+  while (true) {
     Parts parts;
     std::size_t skip = sent_;
     for (std::size_t i = first_; i < segments_.size() && !parts.full(); ++i) {
@@ -77,8 +77,8 @@ OutBuffer::Outcome OutBuffer::send_to(int socket) {
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) return errno == EAGAIN ? Outcome::kSome : Outcome::kFailed;
     sent(static_cast<std::size_t>(count));
+    return bytes_ == 0 ? Outcome::kAll : Outcome::kSome;
   }
-  return Outcome::kAll;
 }
 
 void OutBuffer::sent(std::size_t bytes) {

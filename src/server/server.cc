@@ -65,6 +65,7 @@ void Server::start() {
 void Server::begin_turn() {
   if (in_turn_) return;
   in_turn_ = true;
+  steps_ = 0;
   now_ = clock_.read();
   if (engine_.next_deadline() > now_.floor) return;
   out_.clear();
@@ -75,6 +76,7 @@ void Server::begin_turn() {
 void Server::execute(Connection& connection, const Command& command) {
   out_.clear();
   engine_.execute(connection.id(), command, now_.ceil, out_);
+  steps_ += 1 + out_.steps;
   deliver(&connection);
 }
 
@@ -99,11 +101,14 @@ void Server::deliver(const Connection* executing) {
   }
 }
 
-// Those that are on the list now; who comes on it meanwhile has the next turn.
+// Those that are on the list now, as far as the steps reach; who comes on it meanwhile has the next
+// turn. The events before have had steps of their own, so neither can starve the other.
 void Server::serve_resume_list() {
   begin_turn();
+  steps_ = 0;
   const Connection* last = resume_.back();
-  while (Connection* connection = resume_.pop_front()) {
+  while (!resume_.empty() && !spent()) {
+    Connection* connection = resume_.pop_front();
     connection->is_resuming = false;
     const bool is_last = connection == last;
     connection->resume();
@@ -150,6 +155,7 @@ void Server::add_client(int socket) {
   const ClientId id = engine_.connect(now_.ceil);
   if (connections_.size() <= index_of(id)) connections_.resize(index_of(id) + 1);
   Connection* connection = Connection::open(*this, socket, id, most_job_bytes_);
+  if (connection == nullptr) return give_up(socket, id);
   connections_[index_of(id)] = connection;
   if (idle_timeout_seconds_ > 0) idle_.add(*connection, now_.floor);
   log_.debug("client {}: connected", index_of(id));
@@ -159,8 +165,17 @@ void Server::refuse(int socket) {
   ::close(socket);
   ++refused_count_;
   if (const std::uint64_t count = refusals_.happened(now_.floor)) {
-    log_.warn("the limit of {} connections is reached: {} refused", most_connections_, count);
+    log_.warn("{} connections refused; {} are open, the limit is {}", count, connection_count_,
+              most_connections_);
   }
+}
+
+// The kernel has no room for one more socket to be watched.
+void Server::give_up(int socket, ClientId id) {
+  --connection_count_;
+  out_.clear();
+  engine_.disconnect(id, now_.ceil, out_);
+  refuse(socket);
 }
 
 void Server::closed(Connection& connection) {
@@ -172,6 +187,7 @@ void Server::closed(Connection& connection) {
   log_.debug("client {}: closed", index_of(connection.id()));
   out_.clear();
   engine_.disconnect(connection.id(), now_.ceil, out_);
+  steps_ += out_.steps;
   deliver(nullptr);
 }
 

@@ -74,6 +74,9 @@ class Server {
   void mark_dirty(Connection& connection);
   void mark_active(Connection& connection);
   void resume_later(Connection& connection);
+  // limits::kStepsPerTurn: whoever comes now has the next turn.
+  [[nodiscard]] bool spent() const { return steps_ >= limits::kStepsPerTurn; }
+  void count_steps(std::uint64_t steps) { steps_ += steps; }
   [[nodiscard]] uv_loop_t& loop() { return loop_; }
   [[nodiscard]] std::span<char> read_buffer() { return {read_buffer_.get(), kReadBufferBytes}; }
   [[nodiscard]] OutBufferPool& out_buffers() { return out_buffers_; }
@@ -90,6 +93,7 @@ class Server {
   void deliver(const Connection* executing);
   [[nodiscard]] ProcessStats process_stats() const;
   void refuse(int socket);
+  void give_up(int socket, ClientId id);
   void close_idle();
   void configure_idle_timeout(std::uint32_t seconds);
 
@@ -106,6 +110,7 @@ class Server {
   Output out_;
   Moment now_;
   bool in_turn_ = false;
+  std::uint64_t steps_ = 0;  // of this turn's events or, after them, of its resume list
   Time started_at_;
   ProcessInfo process_;
 

@@ -39,6 +39,11 @@ inline constexpr std::size_t kOutBufferBytes = 1'048'576;
 inline constexpr std::size_t kReadAheadBytes = 65'536;
 // Commands of one connection that one turn executes before the others have theirs.
 inline constexpr std::uint32_t kCommandsPerTurn = 1'000;
+// Steps of one turn for the sockets that have become readable, and again for the connections that
+// have something left: a command is a step, each tube that a reserve looks at is one, and an event
+// counts as many as its system calls cost. About two milliseconds; what is over has the next turn.
+inline constexpr std::uint64_t kStepsPerTurn = 10'000;
+inline constexpr std::uint64_t kStepsPerEvent = 16;
 // A stop waits this long for replies to leave.
 inline constexpr std::chrono::seconds kStopPatience{10};
 
