@@ -6,6 +6,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
@@ -18,6 +19,13 @@
 
 namespace xylem {
 namespace {
+
+// Whether all of IPv4 is listened to by an address of its own, at the same port.
+bool has_ipv4_wildcard(const std::vector<ListenAddress>& all, const ListenAddress& address) {
+  const auto* tcp = std::get_if<TcpAddress>(&address);
+  if (tcp == nullptr) return false;
+  return std::ranges::find(all, ListenAddress{TcpAddress{"0.0.0.0", tcp->port}}) != all.end();
+}
 
 // What a shell shows of a process that died by a signal: this plus the signal's number.
 constexpr int kExitOfSignal = 128;
@@ -64,7 +72,7 @@ Result<std::vector<ListenSocket>> Daemon::open_sockets() {
     return sockets;
   }
   for (const ListenAddress& address : config_.listen) {
-    Result<ListenSocket> socket = listen_on(address);
+    Result<ListenSocket> socket = listen_on(address, has_ipv4_wildcard(config_.listen, address));
     if (!socket) {
       close_all(sockets);
       return socket.error();

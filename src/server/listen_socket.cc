@@ -59,12 +59,15 @@ int open_socket(int family) {
 }
 
 // A bound and listening socket, or -1 and errno.
-int bind_to(int family, const sockaddr* address, socklen_t length) {
+int bind_to(int family, const sockaddr* address, socklen_t length, bool only_ipv6 = false) {
   const int descriptor = open_socket(family);
   if (descriptor < 0) return -1;
   const int on = 1;
   if (family != AF_UNIX) {
     setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  }
+  if (family == AF_INET6 && only_ipv6) {
+    setsockopt(descriptor, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on);
   }
   set_options(descriptor, family);
   if (bind(descriptor, address, length) == 0 && listen(descriptor, kBacklog) == 0) {
@@ -76,7 +79,7 @@ int bind_to(int family, const sockaddr* address, socklen_t length) {
   return -1;
 }
 
-Result<ListenSocket> listen_on_tcp(const TcpAddress& address) {
+Result<ListenSocket> listen_on_tcp(const TcpAddress& address, bool only_ipv6) {
   const auto failed = [&address](const char* reason) {
     return Error{fmt::format("cannot listen on {}:{}: {}", address.host, address.port, reason),
                  kExitCode};
@@ -91,7 +94,7 @@ Result<ListenSocket> listen_on_tcp(const TcpAddress& address) {
   if (status != 0) return failed(gai_strerror(status));
   const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> owner(found, freeaddrinfo);
   for (const addrinfo* info = found; info != nullptr; info = info->ai_next) {
-    const int descriptor = bind_to(info->ai_family, info->ai_addr, info->ai_addrlen);
+    const int descriptor = bind_to(info->ai_family, info->ai_addr, info->ai_addrlen, only_ipv6);
     if (descriptor < 0) continue;
     return ListenSocket{.descriptor = descriptor, .name = name_of_socket(descriptor)};
   }
@@ -139,8 +142,8 @@ Result<ListenSocket> listen_on_unix(const UnixAddress& unix_address) {
 
 }  // namespace
 
-Result<ListenSocket> listen_on(const ListenAddress& address) {
-  if (const auto* tcp = std::get_if<TcpAddress>(&address)) return listen_on_tcp(*tcp);
+Result<ListenSocket> listen_on(const ListenAddress& address, bool only_ipv6) {
+  if (const auto* tcp = std::get_if<TcpAddress>(&address)) return listen_on_tcp(*tcp, only_ipv6);
   return listen_on_unix(std::get<UnixAddress>(address));
 }
 

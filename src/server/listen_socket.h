@@ -19,8 +19,9 @@ struct ListenSocket {
   struct stat file {};
 };
 
-// Binds and listens. Errors name the address; exit code 111.
-Result<ListenSocket> listen_on(const ListenAddress& address);
+// Binds and listens. Errors name the address; exit code 111. An IPv6 wildcard takes IPv4
+// connections too, unless `only_ipv6`.
+Result<ListenSocket> listen_on(const ListenAddress& address, bool only_ipv6 = false);
 // A socket that was passed to us and listens already.
 ListenSocket adopt(int descriptor);
 

@@ -40,6 +40,16 @@ class AddressTest(ServerTest):
         self.assertEqual(self.ask(socket.AF_INET6, ("::1", server.port())), b"USING default")
         self.assertIn("listening on [::1]:", server.log())
 
+    @unittest.skipUnless(has_ipv6(), "there is no IPv6")
+    def test_all_of_ipv4_and_all_of_ipv6(self):
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = probe.getsockname()[1]
+        server = self.start(listen=("-l", "0.0.0.0", "-l", "::", "-p", str(port)))
+        server.wait_for_log(r"listening on \[::\]:")
+        self.assertEqual(self.ask(socket.AF_INET, ("127.0.0.1", port)), b"USING default")
+        self.assertEqual(self.ask(socket.AF_INET6, ("::1", port)), b"USING default")
+
     def test_one_address_that_fails_ends_it(self):
         with tempfile.TemporaryDirectory() as folder, socket.socket() as taken:
             taken.bind(("127.0.0.1", 0))
