@@ -3,8 +3,9 @@
 #include <fmt/format.h>
 #include <yaml-cpp/yaml.h>
 
-#include <ios>
+#include <fstream>
 #include <limits>
+#include <sstream>
 
 #include "config/settings.h"
 
@@ -136,17 +137,19 @@ Result<Settings> read_map(const std::string& path, const std::string& prefix, co
 }  // namespace
 
 Result<Settings> read_file(const std::string& path) {
+  // Not by YAML::LoadFile, which leaks when a file opens but cannot be read, as a directory does.
+  std::ifstream file(path);
+  std::ostringstream text;
+  text << file.rdbuf();
+  file.peek();  // bad() then, if it cannot be read
+  if (!file.is_open() || file.bad()) return unreadable(path);
   try {
-    const YAML::Node root = YAML::LoadFile(path);
+    const YAML::Node root = YAML::Load(text.str());
     if (root.IsNull()) return Settings{};
     if (!root.IsMap()) return at(path, root.Mark(), "must hold keys");
     return read_map(path, "", root, Settings{});
-  } catch (const YAML::BadFile&) {
-    return unreadable(path);
   } catch (const YAML::Exception& wrong) {
     return at(path, wrong.mark, wrong.msg);
-  } catch (const std::ios_base::failure&) {  // it opens, but is a directory
-    return unreadable(path);
   }
 }
 
