@@ -1,7 +1,8 @@
 // A Buffer and its bytes are one allocation: the head, then `capacity` bytes that nobody
-// initialises.
+// initialises. It is malloc's, because realloc makes a large one larger without copying it.
 #include "xylem/core/buffer.h"
 
+#include <cstdlib>
 #include <cstring>
 #include <new>
 
@@ -16,11 +17,12 @@ BufferRef::BufferRef(Buffer* buffer) : buffer_(buffer) {
 BufferRef::~BufferRef() {
   if (buffer_ == nullptr || --buffer_->shares_ > 0) return;
   buffer_->~Buffer();
-  ::operator delete(buffer_);
+  std::free(buffer_);
 }
 
 BufferRef Buffer::make(std::uint32_t capacity) {
-  void* memory = ::operator new(sizeof(Buffer) + capacity);
+  void* memory = std::malloc(sizeof(Buffer) + capacity);
+  CHECK(memory != nullptr);
   return BufferRef(new (memory) Buffer(capacity));
 }
 
@@ -38,9 +40,16 @@ void Buffer::append(std::string_view bytes) {
 
 BufferRef with_capacity(BufferRef buffer, std::uint32_t capacity) {
   if (buffer->size() + buffer->room() >= capacity) return buffer;
-  BufferRef larger = Buffer::make(capacity);
-  larger->append(buffer->view());
-  return larger;
+  if (buffer->shares_ > 1) {
+    BufferRef copy = Buffer::make(capacity);
+    copy->append(buffer->view());
+    return copy;
+  }
+  void* grown = std::realloc(static_cast<void*>(buffer.buffer_), sizeof(Buffer) + capacity);
+  CHECK(grown != nullptr);
+  buffer.buffer_ = static_cast<Buffer*>(grown);
+  buffer.buffer_->capacity_ = capacity;
+  return buffer;
 }
 
 }  // namespace xylem

@@ -5,6 +5,7 @@
 
 #include <doctest/doctest.h>
 
+#include <string>
 #include <vector>
 
 namespace xylem {
@@ -226,6 +227,32 @@ TEST_CASE("time-outs are told only up to the first deadline that is left over") 
   CHECK(reply->word == ReplyWord::kTimedOut);
 }
 
+TEST_CASE("an output says how many watched tubes a call went through") {
+  World world;
+  const ClientId one = world.client();
+  for (int i = 0; i < 99; ++i) world.say(one, Watch{"tube-" + std::to_string(i)});
+  CHECK(world.out.steps == 0);
+  world.say(one, ReserveWithTimeout{0});
+  CHECK(world.out.steps == 100);
+  world.put(one);
+  CHECK(world.out.steps == 0);
+  world.leave(one);
+  CHECK(world.out.steps == 100);
+}
+
+TEST_CASE("a live job that is logged again replaces itself") {
+  Engine copy({.budget = limits::kSlice, .recording = false});
+  const Time now{Duration(17'000'000'000'000)};
+  copy.apply(PutRecord{.id = 7, .tube = "t", .pri = 1, .ttr = 60, .body = "first"}, now);
+  copy.apply(PutRecord{.id = 7, .tube = "t", .pri = 2, .ttr = 60, .kicks = 3, .body = "again"},
+             now);
+  copy.check();
+  Output out;
+  const ClientId reader = copy.connect(now);
+  copy.execute(reader, Peek{7}, now, out);
+  CHECK(out.replies.front().text == "again");
+}
+
 TEST_CASE("records give the jobs back, reserved ones as ready") {
   World world;
   Engine copy({.budget = limits::kSlice, .recording = false});
@@ -262,7 +289,7 @@ TEST_CASE("records give the jobs back, reserved ones as ready") {
   CHECK(job(1).kicks == 1);
   CHECK(job(2).state == JobState::kDelayed);
   CHECK(job(2).pri == 9);
-  CHECK(job(2).time_left == 50);
+  CHECK(job(2).time_left == 49);
   CHECK(job(3).state == JobState::kReady);
   CHECK(job(3).reserves == 2);
   CHECK(job(4).state == JobState::kDelayed);
@@ -270,7 +297,7 @@ TEST_CASE("records give the jobs back, reserved ones as ready") {
         JobCounts{.urgent = 2, .ready = 2, .reserved = 0, .delayed = 2, .buried = 0});
   out.clear();
   copy.execute(reader, StatsTube{"t"}, world.now, out);
-  CHECK(std::get<TubeStats>(out.details).pause_time_left == 30);
+  CHECK(std::get<TubeStats>(out.details).pause_time_left == 29);
   copy.tick(world.now + seconds(31), out);
   copy.check();
 }

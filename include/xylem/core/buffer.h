@@ -30,6 +30,8 @@ class BufferRef {
   explicit operator bool() const { return buffer_ != nullptr; }
 
  private:
+  friend BufferRef with_capacity(BufferRef buffer, std::uint32_t capacity);
+
   Buffer* buffer_ = nullptr;
 };
 
@@ -54,6 +56,7 @@ class Buffer {
 
  private:
   friend class BufferRef;
+  friend BufferRef with_capacity(BufferRef buffer, std::uint32_t capacity);
   explicit Buffer(std::uint32_t capacity) : capacity_(capacity) {}
   ~Buffer() = default;
 
@@ -63,7 +66,7 @@ class Buffer {
 };
 
 // Room for at least `capacity` bytes in a buffer that has the same bytes; `buffer` itself if it has
-// it.
+// it. Without other shares it need not be copied.
 BufferRef with_capacity(BufferRef buffer, std::uint32_t capacity);
 
 }  // namespace xylem
