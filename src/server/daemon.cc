@@ -150,6 +150,7 @@ void Daemon::shut() {
 
 // On an error everything stays as it is.
 void Daemon::reload() {
+  if (stopping_) return;
   notify_reloading();
   Result<Config> loaded = reload_config(argc_, argv_);
   if (loaded) {
