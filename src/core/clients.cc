@@ -76,7 +76,7 @@ void Engine::State::disconnect(Client& who, Output& out) {
   abort_upload(who, out);
   out.steps += who.watches.size();
   // The first each time: the order shows in list-tubes.
-  for (; !who.watches.empty();) {
+  while (!who.watches.empty()) {
     Tube& tube = *who.watches.front().tube;
     remove_watch(who, 0);
     vanish_if_unneeded(tube, out);

@@ -6,7 +6,7 @@
 // `expiries` give that order, if the first of them has the exact key of what it stands for;
 // first_due() makes it so by arming anew those that were early.
 #include <algorithm>
-#include <tuple>
+#include <compare>
 
 #include "state.h"
 
@@ -18,7 +18,7 @@ struct Key {
   std::uint64_t major = 0;
   std::uint64_t minor = 0;
 
-  bool operator==(const Key&) const = default;
+  auto operator<=>(const Key&) const = default;
 };
 
 Key key_of(const Job& job) { return {job.deadline_at, job.tube->number, job.id}; }
@@ -45,9 +45,7 @@ Key wanted(const Waker& waker, Time now, std::uint32_t& moves) {
   return {};
 }
 
-bool has_key(const Waker& waker, const Key& key) {
-  return Key{waker.deadline_at, waker.major, waker.minor} == key;
-}
+Key key_of(const Waker& waker) { return {waker.deadline_at, waker.major, waker.minor}; }
 
 using Wheel = TimerWheel<Waker, &Waker::links>;
 
@@ -70,7 +68,7 @@ Waker* first_due(Wheel& wheel, Time now, std::uint32_t& moves) {
   while (Waker* waker = wheel.earliest_due(now, moves)) {
     const Key key = wanted(*waker, now, moves);
     if (moves == 0) return nullptr;
-    if (has_key(*waker, key)) return waker;
+    if (key_of(*waker) == key) return waker;
     arm_again(wheel, *waker, key, now);
   }
   return nullptr;
@@ -142,12 +140,8 @@ Time Engine::State::next_deadline() const {
 void Engine::State::arm_if_earlier(Wheel& wheel, Waker& waker, Time deadline, std::uint64_t major,
                                    std::uint64_t minor) {
   const Key key{deadline, major, minor};
-  const auto order = [](const Key& k) { return std::tie(k.deadline, k.major, k.minor); };
-  if (waker.armed) {
-    const Key armed{waker.deadline_at, waker.major, waker.minor};
-    if (!(order(key) < order(armed))) return;
-    wheel.cancel(waker);
-  }
+  if (waker.armed && key_of(waker) <= key) return;
+  disarm(wheel, waker);
   arm(wheel, waker, key, now);
 }
 

@@ -15,8 +15,6 @@ struct Choice {
   bool queue = false;      // a watched tube is pending: others are before us
 };
 
-bool better(const Job& a, const Job& b) { return a.pri != b.pri ? a.pri < b.pri : a.id < b.id; }
-
 Choice choose(const Client& client) {
   Choice choice;
   for (const Watching& watch : client.watches) {
@@ -25,7 +23,7 @@ Choice choose(const Client& client) {
     choice.any_ready = true;
     if (watch.tube->paused) continue;
     if (watch.tube->pending()) choice.queue = true;
-    if (choice.best == nullptr || better(*front, *choice.best)) choice.best = front;
+    if (choice.best == nullptr || more_urgent(*front, *choice.best)) choice.best = front;
   }
   return choice;
 }

@@ -20,6 +20,12 @@ enum class ClientId : std::uint32_t {};
 
 constexpr std::uint32_t index_of(ClientId id) { return static_cast<std::uint32_t>(id); }
 
+// The order of ready jobs: by priority, then id. For whatever has both.
+template <class A, class B>
+constexpr bool more_urgent(const A& a, const B& b) {
+  return a.pri != b.pri ? a.pri < b.pri : a.id < b.id;
+}
+
 // protocol.md, "Tube names": the bytes that a name may have, case-sensitive, never normalised.
 inline constexpr std::array<bool, 256> kTubeNameChars = [] {
   std::array<bool, 256> chars{};

@@ -100,9 +100,7 @@ class ReadyQueue {
     RunHeap<T> heap;
   };
 
-  static bool before(const T& a, const T& b) {
-    return a.pri != b.pri ? a.pri < b.pri : a.id < b.id;
-  }
+  static bool before(const T& a, const T& b) { return more_urgent(a, b); }
   static T* earlier(T* a, T* b) {
     if (a == nullptr || b == nullptr) return a == nullptr ? b : a;
     return before(*b, *a) ? b : a;

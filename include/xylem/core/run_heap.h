@@ -99,9 +99,7 @@ class RunHeap {
     JobId id;
     T* job;  // null: a hole
 
-    [[nodiscard]] bool before(const Entry& other) const {
-      return pri != other.pri ? pri < other.pri : id < other.id;
-    }
+    [[nodiscard]] bool before(const Entry& other) const { return more_urgent(*this, other); }
     void moved_to(std::uint32_t position) const { job->heap_position = position; }
   };
 
@@ -119,9 +117,7 @@ class RunHeap {
     T* job;
     Run* its_run;
 
-    [[nodiscard]] bool before(const Head& other) const {
-      return pri != other.pri ? pri < other.pri : id < other.id;
-    }
+    [[nodiscard]] bool before(const Head& other) const { return more_urgent(*this, other); }
     void moved_to(std::uint32_t position) const { its_run->head_position = position; }
   };
 

@@ -83,9 +83,7 @@ struct PendingTube {
   JobId id = 0;
   Tube* tube = nullptr;
 
-  [[nodiscard]] bool before(const PendingTube& other) const {
-    return pri != other.pri ? pri < other.pri : id < other.id;
-  }
+  [[nodiscard]] bool before(const PendingTube& other) const { return more_urgent(*this, other); }
   void moved_to(std::uint32_t position) const { tube->pending_position = position; }
 };
 
