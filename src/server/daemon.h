@@ -3,8 +3,7 @@
 //     listen --> become user --> serve ...... SIGUSR1: drain, SIGHUP: reload
 //                                  |  SIGTERM, SIGINT
 //                                  v
-//                   no new clients, no new commands, replies leave --> all closed, or out of
-//                   patience
+//                no new clients or commands, replies leave --> all closed, or patience ends
 //                                  |  a second one                       v
 //                                  +--> exit at once                   exit 0
 #pragma once

@@ -13,12 +13,10 @@
 //       sleep until the next socket or the engine's deadline; not at all if work was left over
 //
 // Rules it keeps:
-//  - The replies of one call of the engine are delivered before the next call: their views die
-//  then.
+//  - The replies of one call of the engine are delivered before the next: their views die then.
 //  - now is one moment for the whole turn.
-//  - What is left over (a tick's budget, kCommandsPerTurn, a resume) is done in the next turn,
-//  after
-//    the sockets had theirs; then the loop does not sleep.
+//  - What is left over (a tick's budget, kCommandsPerTurn, kStepsPerTurn) is done in the next
+//    turn, after the sockets had theirs; then the loop does not sleep.
 #pragma once
 
 #include <uv.h>

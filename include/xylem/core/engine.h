@@ -13,9 +13,8 @@
 //    PutLine whose fate is not kTrailing has no reply: its PutBody or PutSkipped has.
 //  - Before execute(), if next_deadline() <= now: tick(). Times are rounded as core/time.h says.
 //  - An Output's views live until the next call; clear() it before.
-//  - What is left over of a tick, and long commands, are done by further ticks: next_deadline() is
-//  then
-//    not later than the last tick's time (it may be Time::min()).
+//  - What is left over of a tick, and long commands, are done by further ticks: then
+//    next_deadline() is not later than the last tick's time (it may be Time::min()).
 //
 // Complexity: no command, and no tick, loops over all tubes or all clients. A tick promotes or
 // expires at most `budget` jobs, does one slice of `budget` jobs of one long command (kick,
