@@ -80,6 +80,7 @@ void Engine::State::apply(const Record& what) {
           [&](const PauseRecord& r) { apply_pause(*this, r); },
           [&](const ReserveNote& r) { with(r.id, [&](Job& j) { j.reserves = r.reserves; }); },
           [&](const TimeoutNote& r) { with(r.id, [&](Job& j) { j.timeouts = r.timeouts; }); },
+          [&](const IdNote& r) { last_id = std::max(last_id, r.id); },
       },
       what);
 }

@@ -159,9 +159,8 @@ std::string text_of(const Record& record) {
                                r.delay == 0 ? 0 : ticks(r.until));
           },
           [](const ReserveNote& r) { return fmt::format("note {} reserves {}", r.id, r.reserves); },
-          [](const TimeoutNote& r) {
-            return fmt::format("note {} timeouts {}", r.id, r.timeouts);
-          }},
+          [](const TimeoutNote& r) { return fmt::format("note {} timeouts {}", r.id, r.timeouts); },
+          [](const IdNote& r) { return fmt::format("note ids up to {}", r.id); }},
       record);
 }
 

@@ -6,8 +6,7 @@
 // reply waits for them (design: "What is written"). touch and a delay that ran out write nothing:
 // whoever applies records promotes by deadline.
 //
-// If you change this, also: core/apply.cc, and the codec and docs/disk-format.md once there is a
-// log.
+// If you change this, also: core/apply.cc, storage/record_codec and docs/disk-format.md.
 #pragma once
 
 #include <cstdint>
@@ -81,11 +80,25 @@ struct TimeoutNote {
   std::uint32_t timeouts = 0;
 };
 
+// Ids up to here count as given.
+struct IdNote {
+  JobId id = 0;
+};
+
 using Record = std::variant<PutRecord, DeleteRecord, ReleaseRecord, BuryRecord, KickRecord,
-                            ReserveJobRecord, PauseRecord, ReserveNote, TimeoutNote>;
+                            ReserveJobRecord, PauseRecord, ReserveNote, TimeoutNote, IdNote>;
 
 constexpr bool is_note(const Record& record) {
-  return std::holds_alternative<ReserveNote>(record) || std::holds_alternative<TimeoutNote>(record);
+  return std::holds_alternative<ReserveNote>(record) ||
+         std::holds_alternative<TimeoutNote>(record) || std::holds_alternative<IdNote>(record);
 }
+
+// What the records take in a log, checks included; a test holds the codec to it. `placed`: delayed
+// or buried. `counted`: any counter is not 0.
+constexpr std::uint64_t put_bytes(std::size_t name_bytes, std::size_t body_bytes, bool placed,
+                                  bool counted) {
+  return 41 + name_bytes + body_bytes + (placed ? 6 : 0) + (counted ? 20 : 0);
+}
+constexpr std::uint64_t pause_bytes(std::size_t name_bytes) { return 31 + name_bytes; }
 
 }  // namespace xylem
