@@ -1,14 +1,17 @@
 // Result<T>: a value, or the reason why there is none. For the world's failures only (disk, socket,
 // config). The text is made where the context is known and is written for an operator to read.
+//
+// It stands in an installed header too (client.h), so it calls CHECK's function and leaves the
+// macro to those who ask for it.
 #pragma once
 
 #include <string>
 #include <utility>
 #include <variant>
 
-#include "xylem/check.h"
-
 namespace xylem {
+
+[[noreturn]] void check_failed(const char* file, int line, const char* condition) noexcept;
 
 // What went wrong, in a sentence; `exit_code` is what the process ends with if this ends it.
 struct Error {
@@ -27,16 +30,16 @@ class [[nodiscard]] Result {
 
   // Must be ok().
   [[nodiscard]] T& value() & {
-    CHECK(ok());
+    if (!ok()) check_failed(__FILE__, __LINE__, "ok()");
     return *std::get_if<T>(&state_);
   }
   [[nodiscard]] T&& value() && {
-    CHECK(ok());
+    if (!ok()) check_failed(__FILE__, __LINE__, "ok()");
     return std::move(*std::get_if<T>(&state_));
   }
   // Must not be ok().
   [[nodiscard]] const Error& error() const {
-    CHECK(!ok());
+    if (ok()) check_failed(__FILE__, __LINE__, "!ok()");
     return *std::get_if<Error>(&state_);
   }
 
