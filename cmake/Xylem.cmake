@@ -48,7 +48,7 @@ function(xylem_module name)
   cmake_parse_arguments(arg "" "" "DEPENDS;PRIVATE_DEPENDS" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${name}/*.cc)
   add_library(xylem_${name} STATIC ${sources})
-  target_include_directories(xylem_${name} PUBLIC ${PROJECT_SOURCE_DIR}/include
+  target_include_directories(xylem_${name} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
                                            PRIVATE ${PROJECT_SOURCE_DIR}/src)
   target_link_libraries(xylem_${name} PUBLIC ${arg_DEPENDS} PRIVATE ${arg_PRIVATE_DEPENDS})
 endfunction()
