@@ -63,4 +63,8 @@ Time time_from(std::int64_t time, const Layout& layout) {
   return Time(Duration(time / layout.units_per_tick));
 }
 
+Time deadline_from(std::int64_t time, const Layout& layout) {
+  return time_from(time, layout) + Duration(time % layout.units_per_tick > 0 ? 1 : 0);
+}
+
 }  // namespace xylem::binlog

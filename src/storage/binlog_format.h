@@ -59,7 +59,8 @@ Fields fields_from(std::string_view bytes);
 
 // Whole seconds of a delay or ttr, at most what the protocol can say.
 std::uint32_t seconds_from(std::int64_t span, const Layout& layout);
-// A time in ticks, rounded down.
+// A time in ticks: rounded down, and rounded up so that it never comes early.
 Time time_from(std::int64_t time, const Layout& layout);
+Time deadline_from(std::int64_t time, const Layout& layout);
 
 }  // namespace xylem::binlog
