@@ -97,6 +97,7 @@ class CheckTest(unittest.TestCase):
             ("src/config", "#include <uv.h>", "libuv is used only in src/server/"),
             ("src/server", "#include <yaml-cpp/yaml.h>", "yaml-cpp is used only in src/config/"),
             ("src/server", "#include <CLI/CLI.hpp>", "CLI11 is used only in src/config/"),
+            ("src/server", "#include <xxhash.h>", "xxhash is used only in src/storage/"),
         ])
         self.finds({"src/main.cc": COMMENT + "#include <uv.h>\n"}, "src/main.cc:3:", "libuv is used only in")
 

@@ -27,6 +27,7 @@ class Batch {
   // Header included.
   [[nodiscard]] std::uint64_t bytes() const { return text_.size() + long_bytes_; }
 
+  // At most 4 GiB; whoever gathers stops at about 1 MiB.
   // Writes header and checks, for a batch that stands at `offset` of a segment with that salt.
   // record_count and record_bytes of `header` are filled in here.
   void seal(BatchHeader header, std::uint64_t salt, std::uint64_t offset);
@@ -40,9 +41,12 @@ class Batch {
 
  private:
   struct LongBody {
-    std::size_t at;  // it stands in front of this byte of text_
+    std::size_t at;          // it stands in front of this byte of text_
+    std::string_view bytes;  // of the buffer, without CRLF
     BufferRef buffer;
   };
+
+  void note(const PutRecord& put);
 
   std::string text_;
   std::vector<LongBody> long_bodies_;

@@ -22,9 +22,9 @@
 //      17   timeout note      timeouts 4
 //      18   id note           -
 //
-// Times are ticks of core/time.h since the epoch. Types below 16 are records, those from 16 on are
-// notes. flags: bits 0 and 1 the state (0 ready, 1 delayed, 2 buried), bit 2 whether there are
-// counters.
+// Times are ticks of core/time.h since the epoch, unsigned (48 bits last until the year 2861).
+// Types below 16 are records, those from 16 on are notes. flags: bits 0 and 1 the state (0 ready, 1
+// delayed, 2 buried), bit 2 whether there are counters.
 //
 // If you change this, also: put_bytes() and pause_bytes() in core/record.h, and what segment.h
 // says.
@@ -42,7 +42,7 @@ namespace xylem {
 
 inline constexpr std::size_t kRecordHeadBytes = 17;
 inline constexpr std::size_t kRestCheckBytes = 4;
-// A delete: no record is smaller. A put: with an empty body and a name of one byte.
+// With an empty body and a name of one byte.
 inline constexpr std::size_t kSmallestPutBytes = 42;
 
 // The head as it stands in the log; verified.
@@ -55,6 +55,7 @@ struct RecordHead {
   [[nodiscard]] std::size_t record_bytes() const {
     return kRecordHeadBytes + (rest_bytes == 0 ? 0 : kRestCheckBytes + rest_bytes);
   }
+  [[nodiscard]] bool is_put() const { return type == 1; }
   [[nodiscard]] bool is_delete() const { return type == 2; }
   [[nodiscard]] bool is_note() const { return type >= 16; }
 };
@@ -68,9 +69,16 @@ void seal_record(char* start, std::string_view long_body, std::uint64_t seed);
 
 // None: the bytes are too few, the check fails, or the type is unknown.
 std::optional<RecordHead> decode_head(std::string_view bytes, std::uint64_t seed);
-// `rest`: the bytes behind the head, with the rest's check in front; exactly those that the head
-// names. None: the check fails or the fields make no sense. Views of the record are into `rest`.
+// `rest` and `long_body`, one behind the other: the bytes behind the head, with the rest's check in
+// front; exactly those that the head names. The second is empty, or the whole body of a put. None:
+// the check fails or the fields make no sense. Views of the record are into the two.
 std::optional<Record> decode_rest(const RecordHead& head, std::string_view rest,
-                                  std::uint64_t seed);
+                                  std::string_view long_body, std::uint64_t seed);
+
+// What is in front of a put's body, head excluded, is at most this long.
+inline constexpr std::size_t kMostBeforeBody = 250;
+// Where the body begins in the rest of a put, counted from the rest's check; `rest` holds at least
+// kMostBeforeBody bytes of it, or all. Nothing is verified. None: the fields make no sense.
+std::optional<std::size_t> body_offset(std::string_view rest);
 
 }  // namespace xylem

@@ -9,6 +9,15 @@
 //
 //     batch:  | batch header (48) | record | record | ...
 //
+//     segment header:  magic 8 "xylemlog" | format 4 | number 4 | first index 8 | last id 8 |
+//                      last bury order 8 | cluster time 8 | wall time 8 | salt 8 | check 8
+//     batch header:    index 8 | term 8 | cluster time 8 | wall time 8 | record count 4 |
+//                      record bytes 4 | check 8
+//
+// The first index cuts off what earlier segments hold at it and behind: their batches from there
+// on, and bytes that do not verify, count for nothing. So a torn tail is mended by beginning a
+// segment.
+//
 // Integers are little-endian. Checks are XXH3 with a seed; the seed of a batch header or a record
 // is the segment's salt plus its offset in the file, so that neither the old bytes of a recycled
 // file, nor a record that lies elsewhere, nor a body made to look like one, ever verifies.
@@ -41,6 +50,7 @@ inline constexpr std::size_t kBatchHeaderBytes = 48;
 
 struct SegmentHeader {
   SegmentNumber number = 0;
+  BatchIndex first_index = 0;         // of the first batch that is to stand here; at least 1
   JobId last_id = 0;                  // ids up to here count as given
   std::uint64_t last_bury_order = 0;  // so do these
   Time cluster_time{};                // when it was begun, as the engine counts
@@ -72,10 +82,11 @@ std::string encode_segment_header(const SegmentHeader& header);
 
 struct DecodedSegmentHeader {
   SegmentHeader header;
-  bool damaged = false;  // one of the copies does not verify
+  std::uint32_t format = 0;  // if it is not kLogFormat, `header` is empty
+  bool damaged = false;      // one of the copies does not verify
 };
 // `bytes`: the first kSegmentHeaderBytes of the file, or what there is. None: neither copy
-// verifies.
+// verifies. Magic, format and check stand where they do in every format.
 std::optional<DecodedSegmentHeader> decode_segment_header(std::string_view bytes);
 
 void encode_batch_header(const BatchHeader& header, std::uint64_t seed,
