@@ -1,4 +1,5 @@
-// A batch's bytes hold its records one behind the other, each sealed for its own place.
+// A batch's bytes hold its records one behind the other, each sealed for its own place. They are
+// read back here with the codec alone.
 #include "xylem/storage/batch.h"
 
 #include <doctest/doctest.h>

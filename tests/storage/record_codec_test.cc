@@ -1,4 +1,5 @@
-// Each record there and back, to the byte; and nothing that was changed ever verifies.
+// Each record there and back, to the byte; and nothing that was changed, cut short or moved to
+// another place ever verifies.
 #include "xylem/storage/record_codec.h"
 
 #include <doctest/doctest.h>

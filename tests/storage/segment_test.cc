@@ -1,4 +1,5 @@
-// Names and headers of segments, headers of batches.
+// Names and headers of segments, headers of batches: there and back, and nothing else passes for
+// one.
 #include "xylem/storage/segment.h"
 
 #include <doctest/doctest.h>
