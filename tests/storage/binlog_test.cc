@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "storage/binlog_import.h"
 #include "storage/binlog_maker.h"
 
 namespace xylem::test {
@@ -23,49 +24,12 @@ constexpr std::int64_t kSecond = 1'000'000'000;
 constexpr std::int64_t kNowNs = 1'700'000'100 * kSecond;
 constexpr Time kNow{Duration(17'000'001'000'000)};
 
-// A record that owns its views.
-struct Taken {
-  explicit Taken(const PutRecord& r) : record(r), tube(r.tube), body(r.body) {
-    record.tube = tube;
-    record.body = body;
-  }
-  PutRecord record;
-  std::string tube;
-  std::string body;
-};
-
-struct Imported {
-  std::vector<Taken> jobs;
-  BinlogSummary summary;
-  std::string error;
-
-  [[nodiscard]] std::vector<JobId> ids() const {
-    std::vector<JobId> ids;
-    for (const Taken& job : jobs) ids.push_back(job.record.id);
-    return ids;
-  }
-};
-
-Imported import_folder(const std::string& path, std::uint32_t most = limits::kDefaultJobBytes,
-                       Time now = kNow) {
-  Imported imported;
-  imported.jobs.reserve(100'000);
-  Result<BinlogSummary> summary = read_binlogs(
-      path, most, now, [&](const PutRecord& record) { imported.jobs.emplace_back(record); });
-  if (summary) {
-    imported.summary = std::move(summary).value();
-  } else {
-    imported.error = summary.error().text;
-  }
-  return imported;
-}
-
 Imported import_files(std::initializer_list<MadeFile> files,
                       std::uint32_t most = limits::kDefaultJobBytes) {
   const TemporaryFolder folder;
   int number = 0;
   for (const MadeFile& file : files) folder.write("binlog." + std::to_string(++number), file);
-  Imported imported = import_folder(folder.path(), most);
+  Imported imported = import_folder(folder.path(), kNow, most);
   REQUIRE(imported.error == "");
   REQUIRE(imported.summary.files.size() == files.size());
   return imported;
@@ -91,8 +55,8 @@ TEST_CASE("a full record is a job, with all its fields") {
     const Imported got = import_files({MadeFile(version).full("abc", job, "hello\r\n").zeros(500)});
     REQUIRE(got.ids() == Ids{42});
     const PutRecord& record = got.jobs[0].record;
-    CHECK(record.tube == "abc");
-    CHECK(record.body == "hello");
+    CHECK(got.jobs[0].tube == "abc");
+    CHECK(got.jobs[0].body == "hello");
     CHECK(record.state == JobState::kDelayed);
     CHECK(record.pri == 7);
     CHECK(record.delay == 5);
@@ -389,7 +353,7 @@ TEST_CASE("a file without a version was just made; one with another version is s
     const TemporaryFolder folder;
     folder.write("binlog.1", std::string(bytes, '\0'));
     folder.write("binlog.2", MadeFile().full("t", {.id = 1}, "a\r\n"));
-    const Imported got = import_folder(folder.path());
+    const Imported got = import_folder(folder.path(), kNow);
     CHECK(got.ids() == Ids{1});
     CHECK(got.summary.files[0].end == BinlogEnd::kTorn);
   }
@@ -406,7 +370,7 @@ TEST_CASE("versions may be mixed, and files are read by number") {
   const TemporaryFolder folder;
   folder.write("binlog.10", MadeFile(7).brief({.id = 1, .pri = 10}));
   folder.write("binlog.9", MadeFile(5).full("t", {.id = 1, .pri = 9}, "a\r\n"));
-  const Imported got = import_folder(folder.path());
+  const Imported got = import_folder(folder.path(), kNow);
   REQUIRE(got.ids() == Ids{1});
   CHECK(got.jobs[0].record.pri == 10);
   CHECK(got.jobs[0].record.ttr == 60);
@@ -422,7 +386,7 @@ TEST_CASE("only binlog.N is read, and numbers that are missing are told") {
                                         "binlog.+3", "binlog. 3",    "xbinlog.3", "binlog.3x"};
   for (const std::string& name : others) folder.write(name, file(100));
   std::filesystem::create_directory(folder.path() + "/binlog.7");
-  const Imported got = import_folder(folder.path());
+  const Imported got = import_folder(folder.path(), kNow);
   CHECK(got.ids() == Ids{2, 4, 9});
   REQUIRE(got.summary.gaps.size() == 2);
   CHECK(got.summary.gaps[0].first == 3);
@@ -444,7 +408,7 @@ TEST_CASE("bodies come from more files than are kept open") {
     file.full("t", {.id = kFiles + 1 - id}, body);
     folder.write("binlog." + std::to_string(id), file);
   }
-  const Imported got = import_folder(folder.path());
+  const Imported got = import_folder(folder.path(), kNow);
   REQUIRE(got.jobs.size() == kFiles);
   for (JobId id = 1; id <= kFiles; ++id) {
     CHECK(got.jobs[id - 1].record.id == id);
@@ -454,9 +418,10 @@ TEST_CASE("bodies come from more files than are kept open") {
 
 TEST_CASE("a directory without binlogs is an error") {
   const TemporaryFolder folder;
-  CHECK(import_folder(folder.path()).error == folder.path() + ": has no binlog.N to import");
+  CHECK(import_folder(folder.path(), kNow).error == folder.path() + ": has no binlog.N to import");
   const std::string nowhere = folder.path() + "/nowhere";
-  CHECK(import_folder(nowhere).error == nowhere + ": cannot be read: No such file or directory");
+  CHECK(import_folder(nowhere, kNow).error ==
+        nowhere + ": cannot be read: No such file or directory");
 }
 
 // What `work` returns in a process of its own.
@@ -493,14 +458,14 @@ TEST_CASE("a directory that a server uses is refused, and nothing is handed out"
   char byte = 'n';
   REQUIRE(::read(ready[0], &byte, 1) == 1);
   REQUIRE(byte == 'y');
-  const Imported refused = import_folder(folder.path());
+  const Imported refused = import_folder(folder.path(), kNow);
   CHECK(refused.error == folder.path() + ": is in use by process " + std::to_string(pid) +
                              ": stop beanstalkd first");
   CHECK(refused.jobs.empty());
   CHECK(::write(done[1], &byte, 1) == 1);
   ::waitpid(pid, nullptr, 0);
   for (const int fd : {ready[0], ready[1], done[0], done[1]}) ::close(fd);
-  CHECK(import_folder(folder.path()).ids() == Ids{1});
+  CHECK(import_folder(folder.path(), kNow).ids() == Ids{1});
 }
 
 TEST_CASE("no server can start in the directory while it is read") {
@@ -537,7 +502,7 @@ TEST_CASE("the summary in words") {
   folder.write("binlog.3", MadeFile(6));
   folder.write("binlog.6", MadeFile().full("a", {.id = 4}, "a\r\n").cut(2));
   folder.write("binlog.7", MadeFile().full("a", {.id = 5}, "a\r!").brief({.id = 5}));
-  CHECK(lines(import_folder(folder.path()).summary) ==
+  CHECK(lines(import_folder(folder.path(), kNow).summary) ==
         std::vector<std::string>{
             "! binlog.2 is missing",
             "! binlog.4 to binlog.5 are missing",
