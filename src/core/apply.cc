@@ -8,9 +8,10 @@
 namespace xylem {
 namespace {
 
-void apply_put(Engine::State& state, const PutRecord& put) {
+void apply_put(Engine::State& state, const PutRecord& put, std::uint32_t segment) {
   if (Job* older = state.jobs.find(put.id)) state.remove(*older);  // a live job logged again
   Job& job = state.jobs.make(put.id, put.body, put.buffer);
+  job.segment = segment;
   job.created_at = put.created_at;
   job.pri = put.pri;
   job.delay = put.delay;
@@ -37,17 +38,17 @@ void apply_delete(Engine::State& state, Job& job) {
 
 void apply_release(Engine::State& state, Job& job, const ReleaseRecord& release) {
   job.delay = release.delay;
-  ++job.releases;
+  state.count_up(job, &Job::releases);
   state.move(job, release.delay == 0 ? ready() : delayed_until(release.deadline_at), release.pri);
 }
 
 void apply_bury(Engine::State& state, Job& job, const BuryRecord& bury) {
-  ++job.buries;
+  state.count_up(job, &Job::buries);
   state.last_bury_order = std::max(state.last_bury_order, bury.bury_order);
   state.move(job, buried_as(bury.bury_order), bury.pri);
 }
 
-void apply_pause(Engine::State& state, const PauseRecord& pause) {
+void apply_pause(Engine::State& state, const PauseRecord& pause, std::uint32_t segment) {
   if (pause.delay == 0) {
     Tube* tube = state.tubes.find(pause.tube);
     Output unrecorded;
@@ -56,12 +57,12 @@ void apply_pause(Engine::State& state, const PauseRecord& pause) {
   }
   Tube& tube = state.tubes.find_or_make(pause.tube);
   tube.recovered_pause = true;
-  state.set_pause(tube, pause.delay, pause.until);
+  state.set_pause(tube, pause.delay, pause.until, segment);
 }
 
 }  // namespace
 
-void Engine::State::apply(const Record& what) {
+void Engine::State::apply(const Record& what, std::uint32_t its_segment) {
   CHECK(connection_count == 0);
   // Calls `then` with the job of that id, if there is one.
   const auto with = [this](JobId id, auto then) {
@@ -69,17 +70,24 @@ void Engine::State::apply(const Record& what) {
   };
   std::visit(
       overloaded{
-          [&](const PutRecord& r) { apply_put(*this, r); },
+          [&](const PutRecord& r) { apply_put(*this, r, its_segment); },
           [&](const DeleteRecord& r) { with(r.id, [&](Job& j) { apply_delete(*this, j); }); },
           [&](const ReleaseRecord& r) { with(r.id, [&](Job& j) { apply_release(*this, j, r); }); },
           [&](const BuryRecord& r) { with(r.id, [&](Job& j) { apply_bury(*this, j, r); }); },
-          [&](const KickRecord& r) { with(r.id, [&](Job& j) { ++j.kicks, move(j, ready()); }); },
-          [&](const ReserveJobRecord& r) {
-            with(r.id, [&](Job& j) { j.reserves = r.reserves, move(j, ready()); });
+          [&](const KickRecord& r) {
+            with(r.id, [&](Job& j) { count_up(j, &Job::kicks), move(j, ready()); });
           },
-          [&](const PauseRecord& r) { apply_pause(*this, r); },
-          [&](const ReserveNote& r) { with(r.id, [&](Job& j) { j.reserves = r.reserves; }); },
-          [&](const TimeoutNote& r) { with(r.id, [&](Job& j) { j.timeouts = r.timeouts; }); },
+          [&](const ReserveJobRecord& r) {
+            with(r.id,
+                 [&](Job& j) { set_counter(j, &Job::reserves, r.reserves), move(j, ready()); });
+          },
+          [&](const PauseRecord& r) { apply_pause(*this, r, its_segment); },
+          [&](const ReserveNote& r) {
+            with(r.id, [&](Job& j) { set_counter(j, &Job::reserves, r.reserves); });
+          },
+          [&](const TimeoutNote& r) {
+            with(r.id, [&](Job& j) { set_counter(j, &Job::timeouts, r.timeouts); });
+          },
           [&](const IdNote& r) { last_id = std::max(last_id, r.id); },
       },
       what);

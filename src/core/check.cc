@@ -12,6 +12,8 @@ using State = Engine::State;
 
 struct Tally {
   JobCounts jobs;
+  std::uint64_t live_bytes = 0;
+  std::map<std::uint32_t, std::uint64_t> segments;  // jobs and running pauses by their segment
   std::map<const Tube*, JobCounts> by_tube;
   std::map<const Client*, std::uint64_t> held;
 };
@@ -52,6 +54,9 @@ Tally check_jobs(const State& state) {
        job = state.jobs.at_or_after(job->id + 1)) {
     check_job(state, *job);
     add(tally.jobs, *job);
+    const bool placed = job->state == JobState::kDelayed || job->state == JobState::kBuried;
+    tally.live_bytes += put_bytes(job->tube->name->size(), job->body_bytes, placed, job->counted());
+    ++tally.segments[job->segment];
     add(tally.by_tube[job->tube], *job);
     if (job->state == JobState::kReserved) ++tally.held[job->holding.owner];
     ++seen;
@@ -106,7 +111,8 @@ void check_tube(const State& state, const Tube& tube, const Tally& tally) {
   check_containers(tube);
   check_timers(tube);
   // Nobody waits beside a ready job, unless a tick left the tube over.
-  CHECK(tube.pending() == (!tube.paused && !tube.ready.empty() && !tube.waiting.empty()));
+  CHECK(tube.pending() ==
+        (!tube.paused && !state.log_failed() && !tube.ready.empty() && !tube.waiting.empty()));
   if (tube.pending()) {
     const PendingTube& entry = state.pending.at(tube.pending_position);
     CHECK(entry.tube == &tube && entry.id == tube.ready.front()->id);
@@ -158,6 +164,31 @@ void check_client(const Client& client, const Tally& tally, References& referenc
   check_waiting(client);
 }
 
+void check_pauses(const State& state, Tally& tally) {
+  std::uint64_t paused = 0;
+  for (const Tube* tube : state.tubes.in_order()) paused += tube->paused ? 1U : 0U;
+  std::uint32_t last = 0;
+  for (const TubeTimers* timers = state.running_pauses.front(); timers != nullptr;
+       timers = state.running_pauses.next(*timers)) {
+    CHECK(timers->pause_end.tube->paused && timers->pause_segment >= last);
+    last = timers->pause_segment;
+    ++tally.segments[last];
+    tally.live_bytes += pause_bytes(timers->pause_end.tube->name->size());
+    --paused;
+  }
+  CHECK(paused == 0);
+}
+
+// Nothing is counted in a segment but what was found there.
+void check_log(const State& state, Tally& tally) {
+  check_pauses(state, tally);
+  CHECK(tally.live_bytes == state.live_bytes);
+  for (const auto& [segment, count] : tally.segments) CHECK(state.segments.of(segment) == count);
+  std::uint64_t all = state.jobs.size();
+  for (const Tube* tube : state.tubes.in_order()) all += tube->paused ? 1U : 0U;
+  CHECK(state.segments.sum() == all);
+}
+
 std::uint64_t count_of(const std::map<const Tube*, std::uint64_t>& counts, const Tube* tube) {
   const auto found = counts.find(tube);
   return found == counts.end() ? 0 : found->second;
@@ -166,7 +197,8 @@ std::uint64_t count_of(const std::map<const Tube*, std::uint64_t>& counts, const
 }  // namespace
 
 void Engine::State::check() const {
-  const Tally tally = check_jobs(*this);
+  Tally tally = check_jobs(*this);
+  check_log(*this, tally);
   References references;
   std::uint64_t connections = 0, waiting = 0, producers = 0, workers = 0;
   for (const auto& client : clients) {

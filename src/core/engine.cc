@@ -41,9 +41,9 @@ Time Engine::next_deadline() const { return state_->next_deadline(); }
 void Engine::set_draining(bool draining) { state_->draining = draining; }
 bool Engine::draining() const { return state_->draining; }
 
-void Engine::apply(const Record& record, Time now) {
+void Engine::apply(const Record& record, Time now, std::uint32_t segment) {
   state_->begin(now);
-  state_->apply(record);
+  state_->apply(record, segment);
 }
 
 EngineStats Engine::stats() const { return state_->stats(); }

@@ -1,8 +1,28 @@
 // Commands about single jobs. Each is a chain of questions in the order of protocol.md, then one
 // move.
+#include <optional>
+
 #include "state.h"
 
 namespace xylem {
+namespace {
+
+// Why a put whose body has arrived is not taken.
+std::optional<ReplyWord> refusal_of(const Engine::State& state, const PutBody& put) {
+  if (!put.terminated) return ReplyWord::kExpectedCrlf;
+  if (state.draining) return ReplyWord::kDraining;
+  switch (state.log_state) {
+    case LogState::kOk:
+      return std::nullopt;
+    case LogState::kFull:
+      return ReplyWord::kOutOfMemory;
+    case LogState::kFailed:
+      return ReplyWord::kInternalError;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
 
 void Engine::State::put_line(Client& who, const PutLine& put, Output& out) {
   switch (put.fate) {
@@ -26,15 +46,16 @@ void Engine::State::put_line(Client& who, const PutLine& put, Output& out) {
 
 void Engine::State::put_body(Client& who, const PutBody& put, Output& out) {
   CHECK(who.upload.has_value());
-  if (!put.terminated || draining) {
+  if (const auto refusal = refusal_of(*this, put)) {
     abort_upload(who, out);
-    return reply(out, who, put.terminated ? ReplyWord::kDraining : ReplyWord::kExpectedCrlf);
+    return reply(out, who, *refusal);
   }
   const Upload upload = *who.upload;
   who.upload.reset();
   Tube& tube = *upload.tube;
   --tube.upload_count;
   Job& job = jobs.make(upload.id, put.body, put.buffer);
+  job.segment = segment;
   job.created_at = upload.created_at;
   job.pri = upload.pri;
   job.delay = upload.delay;
@@ -49,7 +70,7 @@ void Engine::State::put_body(Client& who, const PutBody& put, Output& out) {
 PutRecord Engine::State::put_record(const Job& job) {
   return {.id = job.id,
           .tube = *job.tube->name,
-          .state = job.state,
+          .state = job.state == JobState::kReserved ? JobState::kReady : job.state,
           .pri = job.pri,
           .delay = job.delay,
           .ttr = job.ttr,
@@ -85,6 +106,7 @@ void Engine::State::delete_job(Client& who, JobId id, Output& out) {
   const bool allowed =
       job != nullptr && (job->state != JobState::kReserved || job->holding.owner == &who);
   if (!allowed) return reply(out, who, ReplyWord::kNotFound);
+  if (log_failed()) return reply(out, who, ReplyWord::kInternalError);
   Tube& tube = *job->tube;
   ++tube.delete_count;
   remove(*job);
@@ -96,8 +118,9 @@ void Engine::State::delete_job(Client& who, JobId id, Output& out) {
 void Engine::State::release(Client& who, const Release& command, Output& out) {
   Job* job = held_by(who, command.id);
   if (job == nullptr) return reply(out, who, ReplyWord::kNotFound);
+  if (log_failed()) return reply(out, who, ReplyWord::kInternalError);
   job->delay = command.delay;
-  ++job->releases;
+  count_up(*job, &Job::releases);
   const Time deadline = now + seconds(command.delay);
   move(*job, command.delay == 0 ? ready() : delayed_until(deadline), command.pri);
   record(out, ReleaseRecord{command.id, command.pri, command.delay, deadline});
@@ -107,7 +130,8 @@ void Engine::State::release(Client& who, const Release& command, Output& out) {
 void Engine::State::bury(Client& who, const Bury& command, Output& out) {
   Job* job = held_by(who, command.id);
   if (job == nullptr) return reply(out, who, ReplyWord::kNotFound);
-  ++job->buries;
+  if (log_failed()) return reply(out, who, ReplyWord::kInternalError);
+  count_up(*job, &Job::buries);
   move(*job, buried_as(++last_bury_order), command.pri);
   record(out, BuryRecord{command.id, command.pri, last_bury_order});
   reply(out, who, ReplyWord::kBuried);
@@ -121,7 +145,7 @@ void Engine::State::touch(Client& who, JobId id, Output& out) {
 }
 
 void Engine::State::kick_one(Job& job, Output& out) {
-  ++job.kicks;
+  count_up(job, &Job::kicks);
   move(job, ready());
   record(out, KickRecord{job.id});
 }
@@ -131,6 +155,7 @@ void Engine::State::kick_job(Client& who, JobId id, Output& out) {
   const bool kickable =
       job != nullptr && (job->state == JobState::kBuried || job->state == JobState::kDelayed);
   if (!kickable) return reply(out, who, ReplyWord::kNotFound);
+  if (log_failed()) return reply(out, who, ReplyWord::kInternalError);
   kick_one(*job, out);
   reply(out, who, ReplyWord::kKicked);
 }
@@ -139,6 +164,7 @@ void Engine::State::reserve_job(Client& who, JobId id, Output& out) {
   Job* job = jobs.find(id);
   if (job == nullptr || job->state == JobState::kReserved)
     return reply(out, who, ReplyWord::kNotFound);
+  if (log_failed()) return reply(out, who, ReplyWord::kInternalError);
   become_worker(who);
   hand_out(*job, who, out);
 }

@@ -9,6 +9,7 @@
 //     transitions.cc  the only code that touches a job's state, container and counts
 //     tubes.cc        when a tube vanishes
 //     statistics.cc   stats, stats-job, stats-tube, lists
+//     log.cc          segments of the log, compaction
 //     apply.cc        recovery from records
 //     check.cc        every invariant
 #pragma once
@@ -20,6 +21,7 @@
 #include <vector>
 
 #include "job_store.h"
+#include "segment_counts.h"
 #include "tube_registry.h"
 #include "xylem/check.h"
 #include "xylem/core/client.h"
@@ -109,12 +111,17 @@ class Engine::State {
   // With another priority, which changes between the two places: either counts and orders by it.
   void move(Job& job, const Place& place, std::uint32_t pri);
   void remove(Job& job);  // and destroys it
+  void set_counter(Job& job, std::uint32_t Job::*counter, std::uint32_t value);
+  void count_up(Job& job, std::uint32_t Job::*counter) {
+    set_counter(job, counter, job.*counter + 1);
+  }
   // Keeps `pending` right; to be called after any change to a tube's front job, waiters or pause.
   void refresh(Tube& tube);
 
   // tubes.cc
   void pause_tube(Client& client, const PauseTube& command, Output& out);
-  void set_pause(Tube& tube, std::uint32_t delay, Time until);
+  // A running pause stands in `its_segment`.
+  void set_pause(Tube& tube, std::uint32_t delay, Time until, std::uint32_t its_segment);
   void end_pause(Tube& tube, Output& out);
   void vanish_if_unneeded(Tube& tube, Output& out);
   [[nodiscard]] TubeTimers& timers_of(Tube& tube);
@@ -125,8 +132,21 @@ class Engine::State {
   void stats_tube(Client& client, std::string_view name, Output& out);
   void list_tubes_watched(Client& client, Output& out);
 
+  // log.cc
+  void set_log_state(LogState its_state);
+  [[nodiscard]] bool log_failed() const { return log_state == LogState::kFailed; }
+  void stand_in(Job& job, std::uint32_t number);  // a segment
+  void count_pause(TubeTimers& timers, std::uint32_t number);
+  void uncount_pause(TubeTimers& timers);
+  void log_again(Job& job, std::uint32_t from, Output& out);
+  void log_again(TubeTimers& timers, Output& out);
+  JobId log_again_after(JobId after, std::uint32_t from, std::uint32_t budget, Output& out);
+  bool log_pauses_again(std::uint32_t from, std::uint32_t budget, Output& out);
+  // Null if the tube is not paused.
+  [[nodiscard]] TubeTimers* running_pause(std::string_view name);
+
   // apply.cc
-  void apply(const Record& record);
+  void apply(const Record& record, std::uint32_t its_segment);
 
   // check.cc
   void check() const;
@@ -141,7 +161,7 @@ class Engine::State {
   }
   template <class R>
   void record(Output& out, const R& what) const {
-    if (options.recording) out.records.emplace_back(what);
+    if (options.recording && !log_failed()) out.records.emplace_back(what);
   }
 
   Options options;
@@ -158,6 +178,12 @@ class Engine::State {
   TimerWheel<Waker, &Waker::links> waits;     // TIMED_OUT, DEADLINE_SOON
   Heap<PendingTube> pending;
   List<Client, &Client::work_links> working;  // clients with long commands, served in turn
+
+  LogState log_state = LogState::kOk;
+  std::uint32_t segment = 0;  // where what is recorded now stands
+  SegmentCounts segments;     // of jobs and running pauses
+  std::uint64_t live_bytes = 0;
+  List<TubeTimers, &TubeTimers::running_pauses> running_pauses;  // by segment, ascending
 
   JobId last_id = 0;
   std::uint64_t last_bury_order = 0;

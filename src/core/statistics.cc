@@ -46,7 +46,7 @@ void Engine::State::stats_job(Client& who, JobId id, Output& out) {
                          .delay = job->delay,
                          .ttr = job->ttr,
                          .time_left = has_deadline(*job) ? seconds_left(job->deadline_at, now) : 0,
-                         .file = 0,
+                         .file = job->segment,
                          .reserves = job->reserves,
                          .timeouts = job->timeouts,
                          .releases = job->releases,
@@ -76,7 +76,7 @@ void Engine::State::stats_tube(Client& who, std::string_view name, Output& out) 
 }
 
 void Engine::State::list_tubes_watched(Client& who, Output& out) {
-  TubeList list;
+  TubeList list{.names = {}, .watched = true};
   out.steps += who.watches.size();
   for (const Watching& watch : who.watches) list.names.append(*watch.tube->name).push_back('\n');
   reply_details(out, who, std::move(list));

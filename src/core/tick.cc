@@ -86,7 +86,7 @@ void fire(Engine::State& state, const Waker& waker, Output& out) {
       break;
     case WakerKind::kTtr: {
       Job& job = *waker.client->reserved.top().job;
-      ++job.timeouts;
+      state.count_up(job, &Job::timeouts);
       ++state.job_timeouts;
       state.move(job, ready());
       state.record(out, TimeoutNote{job.id, job.timeouts});

@@ -1,5 +1,6 @@
 // Where a job is. A job enters a place, moves to another, and leaves for good; each time its state,
-// its container and the counts change together, here and nowhere else. Timers that the new place
+// its container and the counts change together, here and nowhere else; so do its own counters and
+// the live bytes of the log. Timers that the new place
 // needs are armed here too.
 #include "state.h"
 
@@ -35,8 +36,15 @@ void insert_buried(Tube& tube, Job& job) {
   tube.buried.insert_after(before, job);
 }
 
+// What logging it again takes.
+std::uint64_t log_bytes(const Job& job) {
+  const bool placed = job.state == JobState::kDelayed || job.state == JobState::kBuried;
+  return put_bytes(job.tube->name->size(), job.body_bytes, placed, job.counted());
+}
+
 void leave(Engine::State& state, Job& job) {
   Tube& tube = *job.tube;
+  state.live_bytes -= log_bytes(job);
   count(state.counts, tube, job, false);
   switch (job.state) {
     case JobState::kReady:
@@ -59,6 +67,7 @@ void enter(Engine::State& state, Job& job, const Place& place) {
   Tube& tube = *job.tube;
   job.state = place.state;
   job.deadline_at = place.deadline_at;
+  state.live_bytes += log_bytes(job);
   count(state.counts, tube, job, true);
   switch (place.state) {
     case JobState::kReady:
@@ -94,6 +103,7 @@ bool earlier(const Job& a, const Job& b) {
 
 void Engine::State::insert(Job& job, Tube& tube, const Place& place) {
   job.tube = &tube;
+  segments.add(job.segment);
   enter(*this, job, place);
 }
 
@@ -107,11 +117,18 @@ void Engine::State::move(Job& job, const Place& place, std::uint32_t pri) {
 
 void Engine::State::remove(Job& job) {
   leave(*this, job);
+  segments.remove(job.segment);
   jobs.destroy(job);
 }
 
+void Engine::State::set_counter(Job& job, std::uint32_t Job::*counter, std::uint32_t value) {
+  live_bytes -= log_bytes(job);
+  job.*counter = value;
+  live_bytes += log_bytes(job);
+}
+
 void Engine::State::refresh(Tube& tube) {
-  if (tube.waiting.empty() || tube.paused || tube.ready.empty()) {
+  if (tube.waiting.empty() || tube.paused || log_failed() || tube.ready.empty()) {
     if (tube.pending()) {
       pending.erase(tube.pending_position);
       tube.pending_position = Tube::kNotPending;

@@ -15,13 +15,13 @@ struct Choice {
   bool queue = false;      // a watched tube is pending: others are before us
 };
 
-Choice choose(const Client& client) {
+Choice choose(const Client& client, bool log_failed) {
   Choice choice;
   for (const Watching& watch : client.watches) {
     Job* front = watch.tube->ready.front();
     if (front == nullptr) continue;
     choice.any_ready = true;
-    if (watch.tube->paused) continue;
+    if (watch.tube->paused || log_failed) continue;
     if (watch.tube->pending()) choice.queue = true;
     if (choice.best == nullptr || more_urgent(*front, *choice.best)) choice.best = front;
   }
@@ -38,7 +38,7 @@ void Engine::State::become_worker(Client& who) {
 void Engine::State::reserve(Client& who, Time until, Output& out) {
   become_worker(who);
   out.steps += who.watches.size();
-  const Choice choice = choose(who);
+  const Choice choice = choose(who, log_failed());
   const bool soon = who.margin_at() <= now;
   if (soon && !choice.any_ready) return reply(out, who, ReplyWord::kDeadlineSoon);
   if (choice.best != nullptr && !choice.queue) return hand_out(*choice.best, who, out);
@@ -72,7 +72,7 @@ void Engine::State::end_wait(Client& who) {
 }
 
 void Engine::State::hand_out(Job& job, Client& who, Output& out) {
-  ++job.reserves;
+  count_up(job, &Job::reserves);
   const bool leaves_a_place_that_lasts =
       job.state == JobState::kDelayed || job.state == JobState::kBuried;
   move(job, reserved_by(who, now + seconds(job.ttr)));

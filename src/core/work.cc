@@ -23,6 +23,10 @@ First first_delayed(Tube& tube, std::uint32_t& moves) {
 // One slice each; true if that was the last, and the reply is given.
 
 bool slice(Engine::State& state, Client& who, KickWork& work, Output& out) {
+  if (work.left > 0 && state.log_failed()) {
+    state.reply(out, who, ReplyWord::kInternalError);
+    return true;
+  }
   Tube& tube = *who.used;
   std::uint32_t moves = limits::kSpread;
   for (std::uint32_t n = 0; n < state.options.budget && work.left > 0; ++n) {

@@ -25,6 +25,11 @@ class Yaml {
     const std::string fraction = std::to_string(1'000'000 + count % 1'000'000).substr(1);
     plain(key, std::to_string(count / 1'000'000) + "." + fraction);
   }
+  // Rounded down to one digit behind the point.
+  void ratio(std::string_view key, std::uint64_t count, std::uint64_t of) {
+    const std::uint64_t tenths = of == 0 ? 0 : count * 10 / of;
+    plain(key, std::to_string(tenths / 10) + "." + std::to_string(tenths % 10));
+  }
   [[nodiscard]] const std::string& text() const { return text_; }
 
  private:
@@ -86,11 +91,11 @@ void add_process(Yaml& yaml, const ProcessStats& process, bool draining) {
   yaml.microseconds("rusage-utime", process.user_time_us);
   yaml.microseconds("rusage-stime", process.system_time_us);
   yaml.number("uptime", process.uptime_seconds);
-  yaml.number("binlog-oldest-index", process.binlog_oldest_index);
-  yaml.number("binlog-current-index", process.binlog_current_index);
-  yaml.number("binlog-records-migrated", process.binlog_records_migrated);
-  yaml.number("binlog-records-written", process.binlog_records_written);
-  yaml.number("binlog-max-size", process.binlog_max_bytes);
+  yaml.number("binlog-oldest-index", process.log.oldest_segment);
+  yaml.number("binlog-current-index", process.log.current_segment);
+  yaml.number("binlog-records-migrated", process.log.records_migrated);
+  yaml.number("binlog-records-written", process.log.records_written);
+  yaml.number("binlog-max-size", process.log.segment_bytes);
   yaml.plain("draining", draining ? "true" : "false");
   yaml.plain("id", process.id);
   yaml.quoted("hostname", process.hostname);
@@ -98,6 +103,18 @@ void add_process(Yaml& yaml, const ProcessStats& process, bool draining) {
   yaml.quoted("platform", process.platform);
   yaml.number("max-connections", process.most_connections);
   yaml.number("refused-connections", process.refused_connections);
+}
+
+void add_log(Yaml& yaml, const LogStats& log) {
+  yaml.plain("log-state", log.state ? name_of(*log.state) : "none");
+  yaml.number("log-bytes-live", log.live_bytes);
+  yaml.number("log-bytes-total", log.total_bytes);
+  yaml.number("log-segments", log.segments);
+  yaml.number("log-damaged-records", log.damaged_records);
+  yaml.number("log-fsyncs", log.fsyncs);
+  yaml.ratio("log-records-per-fsync", log.records_synced, log.fsyncs);
+  yaml.number("log-last-fsync-us", log.last_fsync_us);
+  yaml.number("log-worst-fsync-us", log.worst_fsync_us);
 }
 
 void add_job(Yaml& yaml, const JobStats& job) {
@@ -160,6 +177,7 @@ void write_details(std::string& out, const ReplyDetails& details, const ProcessS
                  [&](const EngineStats& engine) {
                    add_engine(yaml, engine, process);
                    add_process(yaml, process, engine.draining);
+                   add_log(yaml, process.log);
                  },
                  [&](const JobStats& job) { add_job(yaml, job); },
                  [&](const TubeStats& tube) { add_tube(yaml, tube); }, [](const TubeList&) {}},

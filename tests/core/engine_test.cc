@@ -8,67 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "world.h"
+
 namespace xylem {
 namespace {
-
-// An engine with a clock to turn; every step is followed by check().
-class World {
- public:
-  explicit World(std::uint32_t budget = limits::kSlice)
-      : engine({.budget = budget, .recording = true}) {}
-
-  ClientId client() { return engine.connect(now); }
-
-  const Reply* say(ClientId who, const Command& command) {
-    out.clear();
-    engine.execute(who, command, now, out);
-    return after_call();
-  }
-  JobId put(ClientId who, std::uint32_t pri = 0, std::uint32_t delay = 0, std::uint32_t ttr = 60) {
-    say(who, PutLine{.pri = pri, .delay = delay, .ttr = ttr, .body_bytes = 1});
-    return say(who, PutBody{.body = "x"})->number;
-  }
-  const Reply* tick() {
-    out.clear();
-    engine.tick(now, out);
-    return after_call();
-  }
-  void leave(ClientId who) {
-    out.clear();
-    engine.disconnect(who, now, out);
-    after_call();
-  }
-  // Lets time pass to the next deadline, again and again, until `span` is over.
-  std::vector<Reply> pass(Duration span) {
-    std::vector<Reply> heard;
-    const Time end = now + span;
-    while (engine.next_deadline() <= end) {
-      now = std::max(now, engine.next_deadline());
-      tick();
-      heard.insert(heard.end(), out.replies.begin(), out.replies.end());
-    }
-    now = end;
-    return heard;
-  }
-  JobStats job(ClientId who, JobId id) {
-    say(who, StatsJob{id});
-    return std::get<JobStats>(out.details);
-  }
-  TubeStats tube(ClientId who, std::string_view name = "default") {
-    say(who, StatsTube{name});
-    return std::get<TubeStats>(out.details);
-  }
-
-  Engine engine;
-  Output out;
-  Time now{Duration(17'000'000'000'000)};
-
- private:
-  const Reply* after_call() {
-    engine.check();
-    return out.replies.empty() ? nullptr : &out.replies.front();
-  }
-};
 
 TEST_CASE("a put wakes who waits longest") {
   World world;
@@ -243,9 +186,9 @@ TEST_CASE("an output says how many watched tubes a call went through") {
 TEST_CASE("a live job that is logged again replaces itself") {
   Engine copy({.budget = limits::kSlice, .recording = false});
   const Time now{Duration(17'000'000'000'000)};
-  copy.apply(PutRecord{.id = 7, .tube = "t", .pri = 1, .ttr = 60, .body = "first"}, now);
-  copy.apply(PutRecord{.id = 7, .tube = "t", .pri = 2, .ttr = 60, .kicks = 3, .body = "again"},
-             now);
+  copy.apply(PutRecord{.id = 7, .tube = "t", .pri = 1, .ttr = 60, .body = "first"}, now, 1);
+  copy.apply(PutRecord{.id = 7, .tube = "t", .pri = 2, .ttr = 60, .kicks = 3, .body = "again"}, now,
+             1);
   copy.check();
   Output out;
   const ClientId reader = copy.connect(now);
@@ -259,7 +202,7 @@ TEST_CASE("records give the jobs back, reserved ones as ready") {
   const ClientId client = world.client();
   const auto then = [&](const Command& command) {
     world.say(client, command);
-    for (const Record& record : world.out.records) copy.apply(record, world.now);
+    for (const Record& record : world.out.records) copy.apply(record, world.now, 1);
   };
   const auto put = [&](std::uint32_t pri, std::uint32_t delay) {
     then(PutLine{.pri = pri, .delay = delay, .ttr = 60, .body_bytes = 1});
@@ -305,7 +248,7 @@ TEST_CASE("records give the jobs back, reserved ones as ready") {
 TEST_CASE("a recovered pause that a client ends keeps its tube no longer") {
   World world;
   for (const char* name : {"a", "b"})
-    world.engine.apply(PauseRecord{name, 9, world.now + seconds(9)}, world.now);
+    world.engine.apply(PauseRecord{name, 9, world.now + seconds(9)}, world.now, 1);
   const ClientId client = world.client();
   CHECK(world.engine.stats().current_tubes == 3);
   world.say(client, PauseTube{"a", 0});
@@ -321,7 +264,7 @@ TEST_CASE("a priority that a record sets moves the job in all that counts and or
   Engine copy({.budget = limits::kSlice, .recording = false});
   const ClientId client = world.client();
   const auto copy_records = [&] {
-    for (const Record& record : world.out.records) copy.apply(record, world.now);
+    for (const Record& record : world.out.records) copy.apply(record, world.now, 1);
     copy.check();
   };
   for (int i = 0; i < 2; ++i) world.put(client, 2000), copy_records();

@@ -62,10 +62,19 @@ ProcessStats some_process() {
           .user_time_us = 3'509,
           .system_time_us = 12'345'678,
           .uptime_seconds = 404,
-          .binlog_oldest_index = 405,
-          .binlog_current_index = 406,
-          .binlog_records_migrated = 407,
-          .binlog_records_written = 408,
+          .log = {.state = LogState::kOk,
+                  .oldest_segment = 405,
+                  .current_segment = 406,
+                  .records_migrated = 407,
+                  .records_written = 408,
+                  .live_bytes = 601,
+                  .total_bytes = 602,
+                  .segments = 603,
+                  .damaged_records = 604,
+                  .fsyncs = 605,
+                  .records_synced = 1'693,
+                  .last_fsync_us = 607,
+                  .worst_fsync_us = 608},
           .id = "0123456789abcdef",
           .hostname = "a host",
           .os = "#1 SMP Debian",
@@ -128,6 +137,15 @@ os: "#1 SMP Debian"
 platform: "x86_64"
 max-connections: 501
 refused-connections: 502
+log-state: ok
+log-bytes-live: 601
+log-bytes-total: 602
+log-segments: 603
+log-damaged-records: 604
+log-fsyncs: 605
+log-records-per-fsync: 2.7
+log-last-fsync-us: 607
+log-worst-fsync-us: 608
 )yaml";
 
 }  // namespace
@@ -140,11 +158,18 @@ TEST_CASE("stats while draining, just started, with a log of another size") {
   ProcessStats process = some_process();
   process.user_time_us = 0;
   process.system_time_us = 1'000'000;
-  process.binlog_max_bytes = 4'096;
+  process.log = {.state = LogState::kFailed, .segment_bytes = 4'096};
   const std::string text = written(engine, process);
   CHECK(text.find("\ndraining: true\n") != std::string::npos);
   CHECK(text.find("\nrusage-utime: 0.000000\nrusage-stime: 1.000000\n") != std::string::npos);
   CHECK(text.find("\nbinlog-max-size: 4096\n") != std::string::npos);
+  CHECK(text.find("\nlog-state: failed\n") != std::string::npos);
+  CHECK(text.find("\nlog-records-per-fsync: 0.0\n") != std::string::npos);
+}
+
+TEST_CASE("stats without a log") {
+  const std::string text = written(some_engine(), ProcessStats{});
+  CHECK(text.find("\nlog-state: none\nlog-bytes-live: 0\n") != std::string::npos);
 }
 
 TEST_CASE("stats-job, as observed on beanstalkd 1.13") {

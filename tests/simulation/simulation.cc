@@ -144,7 +144,7 @@ void Simulation::rebuild() {
   engine_ = std::make_unique<Engine>(Engine::Options{.budget = budget_, .recording = true});
   std::vector<Record> records;
   for (const auto& kept : history_) {
-    engine_->apply(kept->record, now_);
+    engine_->apply(kept->record, now_, 0);
     records.push_back(kept->record);
   }
   engine_->check();

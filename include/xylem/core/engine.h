@@ -24,6 +24,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string_view>
 #include <vector>
 
 #include "xylem/core/command.h"
@@ -84,10 +85,42 @@ class Engine {
   void set_draining(bool draining);
   [[nodiscard]] bool draining() const;
 
+  // The log. Its segments have rising numbers, 0 if there is no log. Each live job, and each pause
+  // that runs, stands in one segment: the one of its latest PutRecord or PauseRecord.
+
+  // How the log is from now on; kFailed stays. Full: put answers OUT_OF_MEMORY. Failed: no records
+  // are made, what would make one answers INTERNAL_ERROR and changes nothing, a kick under way ends
+  // like that, and reserve acts as if all tubes were paused. Time goes on in memory.
+  void set_log_state(LogState state);
+  // Jobs and pauses that are recorded from now on stand in this segment.
+  void set_segment(std::uint32_t number);
+  // The latest record of the job, or of the tube's pause, stands in another segment than was said.
+  // Nothing if there is no such job or pause any more.
+  void moved_to_segment(JobId id, std::uint32_t number);
+  void moved_to_segment(std::string_view tube, std::uint32_t number);
+  // Jobs and running pauses that stand in the segment: 0 if it may go. O(log segments).
+  [[nodiscard]] std::uint64_t live_in(std::uint32_t segment) const;
+  // What logging all live jobs and running pauses again would take, exactly. O(1).
+  [[nodiscard]] std::uint64_t live_bytes() const;
+  // Compaction: if the job is there and stands in segment `from`, records it anew, as it is now
+  // (a reserved one as ready); so for the pause of a tube. Several calls may share one Output.
+  void log_again(JobId id, std::uint32_t from, Output& out);
+  void log_again(std::string_view tube, std::uint32_t from, Output& out);
+  // The same for whatever stands in `from`, found by walking all jobs, for a segment that cannot be
+  // read: looks at the next `budget` jobs after `after`. Returns the last, to go on from, or 0 when
+  // there are none left.
+  JobId log_again_after(JobId after, std::uint32_t from, std::uint32_t budget, Output& out);
+  // At most `budget` of the pauses that stand in `from` or before. Returns whether none is left.
+  bool log_pauses_again(std::uint32_t from, std::uint32_t budget, Output& out);
+
   // Recovery: what a record of an earlier engine says, in the order of the records, before any
-  // client connects. Records of unknown jobs are ignored. Delays that have run out are the next
-  // tick's.
-  void apply(const Record& record, Time now);
+  // client connects; `segment` is the one in which it was found. Records of unknown jobs are
+  // ignored. Delays that have run out are the next tick's.
+  void apply(const Record& record, Time now, std::uint32_t segment);
+  // Ids and orders of burying up to these count as given, though no record may tell of them.
+  void raise_marks(JobId last_id, std::uint64_t last_bury_order);
+  [[nodiscard]] JobId last_id() const;
+  [[nodiscard]] std::uint64_t last_bury_order() const;
 
   // For tests and shutdown: jobs in all states, and the clients connected now.
   [[nodiscard]] EngineStats stats() const;

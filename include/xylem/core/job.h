@@ -21,10 +21,10 @@
 //     RESERVED  client.reserved (Heap)       deadline, tube,id when its ttr runs out
 //     BURIED    tube.buried (List)           order of burying  that order (bury_order)
 //
-// Only transitions.cc changes state, container and the counts of jobs. A job and its body stand in
-// one block of the slab: the body follows the struct, or, beyond limits::kInlineBodyBytes, a share
-// in its Buffer does. Memory per job is a promise (docs/benchmarks.md): think before a field is
-// added.
+// Only transitions.cc changes state, container, counters and the counts of jobs. A job and its body
+// stand in one block of the slab: the body follows the struct, or, beyond limits::kInlineBodyBytes,
+// a share in its Buffer does. Memory per job is a promise (docs/benchmarks.md): think before a
+// field is added.
 #pragma once
 
 #include <cstdint>
@@ -67,7 +67,8 @@ struct Job {
   std::uint32_t buries = 0;
   std::uint32_t kicks = 0;
   JobState state = JobState::kReady;
-  std::uint8_t lane = 0;  // ReadyQueue's own
+  std::uint8_t lane = 0;      // ReadyQueue's own
+  std::uint32_t segment = 0;  // of the log, where its latest PutRecord stands
 
   [[nodiscard]] std::string_view body() const;
   // The Buffer of a long body, else null.
@@ -76,10 +77,14 @@ struct Job {
   [[nodiscard]] std::uint64_t bury_order() const {
     return static_cast<std::uint64_t>(deadline_at.time_since_epoch().count());
   }
+  // Whether any counter is not 0.
+  [[nodiscard]] bool counted() const {
+    return (reserves | timeouts | releases | buries | kicks) != 0;
+  }
   [[nodiscard]] bool urgent() const { return pri < limits::kUrgentBelow; }
 };
 
-static_assert(sizeof(Job) == 88, "memory per job is a promise");
+static_assert(sizeof(Job) == 96, "memory per job is a promise");
 
 // The order of what is due (design: "tick"): by deadline, tube's creation number, id.
 [[nodiscard]] bool earlier(const Job& a, const Job& b);

@@ -46,6 +46,7 @@ enum class ReplyWord : std::uint8_t {
 // Names, each followed by '\n', in the order of the list.
 struct TubeList {
   std::string names;
+  bool watched = false;  // the client's own list, not that of the server
 };
 
 using ReplyDetails = std::variant<std::monostate, EngineStats, JobStats, TubeStats, TubeList>;
@@ -58,5 +59,44 @@ struct Reply {
   // Holds `text` and the CRLF behind it, if the body is a long one; else null.
   Buffer* buffer = nullptr;
 };
+
+// Whether the reply says something of jobs or their tubes, so that it must wait until what it says
+// is durable (design: "The gate"). The others say only what the client has just said, or that
+// nothing came of it; they keep their place among the client's replies.
+constexpr bool says_of_jobs(const Reply& reply, const ReplyDetails& details) {
+  switch (reply.word) {
+    case ReplyWord::kJobTooBig:
+    case ReplyWord::kBadFormat:
+    case ReplyWord::kUnknownCommand:
+    case ReplyWord::kExpectedCrlf:
+    case ReplyWord::kDraining:
+    case ReplyWord::kOutOfMemory:
+    case ReplyWord::kInternalError:
+    case ReplyWord::kUsing:
+    case ReplyWord::kTimedOut:
+    case ReplyWord::kDeadlineSoon:
+    case ReplyWord::kTouched:
+    case ReplyWord::kWatching:
+    case ReplyWord::kNotIgnored:
+      return false;
+    case ReplyWord::kInserted:
+    case ReplyWord::kBuriedId:
+    case ReplyWord::kReserved:
+    case ReplyWord::kFound:
+    case ReplyWord::kNotFound:
+    case ReplyWord::kDeleted:
+    case ReplyWord::kReleased:
+    case ReplyWord::kBuried:
+    case ReplyWord::kKickedCount:
+    case ReplyWord::kKicked:
+    case ReplyWord::kPaused:
+      return true;
+    case ReplyWord::kOk: {
+      const auto* const list = std::get_if<TubeList>(&details);
+      return list == nullptr || !list->watched;
+    }
+  }
+  return true;
+}
 
 }  // namespace xylem

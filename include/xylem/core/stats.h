@@ -18,6 +18,16 @@ constexpr std::string_view name_of(JobState state) {
   return kNames[static_cast<std::size_t>(state)];
 }
 
+// How the log is (design: "A full disk is not a failed disk"). kFull: no segment can be had, so put
+// is refused. kFailed, for good: nothing is recorded any more, so nothing may change that a record
+// would have to say.
+enum class LogState : std::uint8_t { kOk, kFull, kFailed };
+
+constexpr std::string_view name_of(LogState state) {
+  constexpr std::array<std::string_view, 3> kNames{"ok", "full", "failed"};
+  return kNames[static_cast<std::size_t>(state)];
+}
+
 // Jobs by state; kept by each tube and by the engine. `urgent` are the ready ones below priority
 // 1024.
 struct JobCounts {
@@ -86,7 +96,7 @@ struct JobStats {
   std::uint32_t delay = 0;
   std::uint32_t ttr = 0;
   std::int64_t time_left = 0;
-  std::uint64_t file = 0;
+  std::uint64_t file = 0;  // the segment of the log in which it stands; 0 without a log
   std::uint32_t reserves = 0;
   std::uint32_t timeouts = 0;
   std::uint32_t releases = 0;

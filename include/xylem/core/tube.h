@@ -35,7 +35,10 @@ struct TubeTimers {
   TimerWheel<Job, &Job::links> delayed;
   Waker promotion;
   Waker pause_end;
+  // Of a pause that runs:
   Time pause_until{};
+  std::uint32_t pause_segment = 0;     // of the log, where its record stands
+  Links<TubeTimers> running_pauses{};  // in the order of their records
 };
 
 struct Tube {

@@ -3,12 +3,33 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "xylem/core/reply.h"
 
 namespace xylem {
+
+// What `stats` shows of the log. All but `state` count since the start, or tell of now.
+struct LogStats {
+  std::optional<LogState> state;  // none: there is no log
+  // beanstalkd's binlog-* keys: segments by number, and records.
+  std::uint64_t oldest_segment = 0;
+  std::uint64_t current_segment = 0;
+  std::uint64_t records_migrated = 0;  // by compaction
+  std::uint64_t records_written = 0;   // those too
+  std::uint64_t segment_bytes = 10'485'760;
+  // Keys of our own.
+  std::uint64_t live_bytes = 0;
+  std::uint64_t total_bytes = 0;
+  std::uint64_t segments = 0;
+  std::uint64_t damaged_records = 0;
+  std::uint64_t fsyncs = 0;
+  std::uint64_t records_synced = 0;  // by them
+  std::uint64_t last_fsync_us = 0;
+  std::uint64_t worst_fsync_us = 0;
+};
 
 // What `stats` shows of the process, beside EngineStats.
 struct ProcessStats {
@@ -18,11 +39,7 @@ struct ProcessStats {
   std::uint64_t user_time_us = 0;  // of the process, microseconds
   std::uint64_t system_time_us = 0;
   std::uint64_t uptime_seconds = 0;
-  std::uint64_t binlog_oldest_index = 0;
-  std::uint64_t binlog_current_index = 0;
-  std::uint64_t binlog_records_migrated = 0;
-  std::uint64_t binlog_records_written = 0;
-  std::uint64_t binlog_max_bytes = 10'485'760;
+  LogStats log{};
   std::string_view id;  // 16 hex digits
   std::string_view hostname;
   std::string_view os;
