@@ -44,7 +44,6 @@ void apply_release(Engine::State& state, Job& job, const ReleaseRecord& release)
 
 void apply_bury(Engine::State& state, Job& job, const BuryRecord& bury) {
   state.count_up(job, &Job::buries);
-  state.last_bury_order = std::max(state.last_bury_order, bury.bury_order);
   state.move(job, buried_as(bury.bury_order), bury.pri);
 }
 
@@ -73,7 +72,10 @@ void Engine::State::apply(const Record& what, std::uint32_t its_segment) {
           [&](const PutRecord& r) { apply_put(*this, r, its_segment); },
           [&](const DeleteRecord& r) { with(r.id, [&](Job& j) { apply_delete(*this, j); }); },
           [&](const ReleaseRecord& r) { with(r.id, [&](Job& j) { apply_release(*this, j, r); }); },
-          [&](const BuryRecord& r) { with(r.id, [&](Job& j) { apply_bury(*this, j, r); }); },
+          [&](const BuryRecord& r) {
+            last_bury_order = std::max(last_bury_order, r.bury_order);  // also of an unknown job
+            with(r.id, [&](Job& j) { apply_bury(*this, j, r); });
+          },
           [&](const KickRecord& r) {
             with(r.id, [&](Job& j) { count_up(j, &Job::kicks), move(j, ready()); });
           },

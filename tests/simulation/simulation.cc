@@ -1,5 +1,5 @@
-// The engine and the twin are told the same and compared, and the engine is thrown away and
-// rebuilt. How bytes become steps is in simulation_steps.cc.
+// The engine and the twin are told the same and compared. How bytes become steps is in
+// simulation_steps.cc, what happens to the log in simulation_log.cc.
 #include "simulation.h"
 
 #include <fmt/format.h>
@@ -29,19 +29,6 @@ bool in_its_place(std::string_view body, const Buffer* buffer) {
 }
 
 }  // namespace
-
-KeptRecord::KeptRecord(const Record& from) : record(from) {
-  if (auto* put = std::get_if<PutRecord>(&record)) {
-    tube = put->tube;
-    body = put->body;
-    buffer = BufferRef(put->buffer);
-    put->tube = tube;
-    if (!buffer) put->body = body;
-  } else if (auto* pause = std::get_if<PauseRecord>(&record)) {
-    tube = pause->tube;
-    pause->tube = tube;
-  }
-}
 
 void Simulation::connect() {
   const ClientId expected = twin_.next_client_id();
@@ -137,46 +124,6 @@ void Simulation::settle() {
   demand(twin_.next_deadline() > now_, "all that is due is done");
 }
 
-// Throws the engine away. What ran out without a record (delays, pauses) runs out again at once.
-void Simulation::rebuild() {
-  write("# the engine is rebuilt from its records");
-  pass_to(now_ + Duration(1));  // no command was executed later than this
-  engine_ = std::make_unique<Engine>(Engine::Options{.budget = budget_, .recording = true});
-  std::vector<Record> records;
-  for (const auto& kept : history_) {
-    engine_->apply(kept->record, now_, 0);
-    records.push_back(kept->record);
-  }
-  engine_->check();
-  twin_ = twin_.rebuilt(records);
-  while (std::min(engine_->next_deadline(), twin_.next_deadline()) <= now_) {
-    output_.clear();
-    engine_->tick(now_, output_);
-    twin_.tick(now_);
-    demand(output_.replies.empty(), "nobody is there to hear a reply");
-  }
-  output_.clear();
-  twin_.records.clear();
-  compare();
-  look_at_all();
-}
-
-// A client asks for all that can be known of each job and tube.
-void Simulation::look_at_all() {
-  connect();
-  const ClientId reader = twin_.clients.back().id;
-  const std::vector<Job> jobs = twin_.jobs;
-  for (const Job& job : jobs) {
-    tell(reader, fmt::format("stats-job {}", job.id), StatsJob{job.id});
-    tell(reader, fmt::format("peek {}", job.id), Peek{job.id});
-  }
-  const std::vector<Tube> tubes = twin_.tubes;
-  for (const Tube& tube : tubes) {
-    tell(reader, fmt::format("stats-tube {}", tube.name), StatsTube{tube.name});
-  }
-  close(twin_.clients.back(), false);
-}
-
 void Simulation::compare() {
   std::vector<std::string> lines;
   for (const Reply& reply : output_.replies) {
@@ -187,7 +134,7 @@ void Simulation::compare() {
   lines.clear();
   for (const Record& record : output_.records) {
     lines.push_back(text_of(record));
-    history_.push_back(std::make_unique<KeptRecord>(record));
+    history_.push_back(std::make_unique<KeptRecord>(record, segment_));
   }
   compare_lines("records", twin_.records, lines);
   for (const std::string& reply : twin_.replies) write(reply);
@@ -197,6 +144,7 @@ void Simulation::compare() {
     demand(false, fmt::format("statistics: the twin's\n  {}\nthe engine's\n  {}", text_of(expected),
                               text_of(said)));
   }
+  compare_log();
   const auto [due, expected_due] = std::pair(engine_->next_deadline(), twin_.next_deadline());
   if (due > expected_due) {
     demand(false, fmt::format("next_deadline() is late: {} for {}", due.time_since_epoch().count(),

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -31,11 +32,12 @@ inline constexpr std::uint32_t kTooBigBytes = 10'001;
 
 // A record of which the views point into itself.
 struct KeptRecord {
-  explicit KeptRecord(const Record& from);
+  KeptRecord(const Record& from, std::uint32_t its_segment);
   KeptRecord(const KeptRecord&) = delete;
   KeptRecord& operator=(const KeptRecord&) = delete;
 
   Record record;
+  std::uint32_t segment;
   std::string tube;
   std::string body;
   BufferRef buffer;
@@ -83,6 +85,10 @@ class Simulation {
     kPass,
     kTick,
     kRebuild,
+    kChangeLog,
+    kBeginSegment,
+    kLogAgain,
+    kRetireSegment,
     kOps
   };
   // Seconds of delays, ttrs, pauses and timeouts.
@@ -104,6 +110,11 @@ class Simulation {
   void drain();
   void pass();
   void rebuild();
+  void change_log();
+  void begin_segment();
+  void log_one_again();
+  void log_oldest_again();
+  void retire_segment();
 
   // Telling both.
   void tell(ClientId who, std::string_view line, const Command& command);
@@ -124,6 +135,7 @@ class Simulation {
   [[nodiscard]] const Client* pick_uploading() const;
 
   void compare();
+  void compare_log();
   void compare_lines(std::string_view what, const std::vector<std::string>& expected,
                      const std::vector<std::string>& said);
   void demand(bool holds, std::string_view what);
@@ -149,7 +161,17 @@ class Simulation {
   std::unique_ptr<Engine> engine_;
   Twin twin_;
   Output output_;
+
+  // The log: all records of the segments that are there, and what the segments' headers say.
+  struct Mark {
+    JobId last_id = 0;
+    std::uint64_t last_bury_order = 0;
+  };
   std::vector<std::unique_ptr<KeptRecord>> history_;
+  std::uint32_t segment_ = 1;
+  std::uint32_t oldest_segment_ = 1;
+  std::map<std::uint32_t, Mark> marks_;  // as of the beginning of each segment
+  std::unique_ptr<Twin> at_failure_;     // when the log failed, if it has
 };
 
 }  // namespace xylem::simulation

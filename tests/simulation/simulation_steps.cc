@@ -36,6 +36,7 @@ Simulation::Simulation(std::span<const std::uint8_t> bytes, std::FILE* transcrip
   bytes_ = bytes.subspan(given);
   read_settings(settings);
   engine_ = std::make_unique<Engine>(Engine::Options{.budget = budget_, .recording = true});
+  engine_->set_segment(segment_);
   twin_ = Twin(budget_);
 }
 
@@ -51,7 +52,8 @@ void Simulation::read_settings(std::span<const std::uint8_t> bytes) {
                       kListTubeUsed, kListTubesWatched, kTick, kDisconnect, kHalfClose}) {
     op_weights_[op] /= 4;
   }
-  for (const Op op : {kRebuild, kDrain}) op_weights_[op] /= 32;
+  for (const Op op : {kBeginSegment, kLogAgain, kRetireSegment}) op_weights_[op] /= 4;
+  for (const Op op : {kRebuild, kDrain, kChangeLog}) op_weights_[op] /= 32;
   constexpr std::array<std::uint32_t, 4> kBudgets{1, 3, limits::kSlice, 2};
   budget_ = kBudgets[bytes[at++] % kBudgets.size()];
   most_clients_ = 1 + bytes[at++] % 12U;
@@ -89,6 +91,14 @@ void Simulation::step() {
       return now_step_[2] < 64 ? settle() : tick();
     case kRebuild:
       return rebuild();
+    case kChangeLog:
+      return change_log();
+    case kBeginSegment:
+      return begin_segment();
+    case kLogAgain:
+      return log_one_again();
+    case kRetireSegment:
+      return retire_segment();
     default:
       break;
   }

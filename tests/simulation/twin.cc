@@ -99,24 +99,20 @@ void Twin::run(Client& client, const PutLine& put) {
 
 void Twin::run(Client& client, const PutBody& put) {
   Job job = *std::exchange(client.upload, std::nullopt);
-  if (!put.terminated || draining) {
+  if (!put.terminated || draining || log_state != LogState::kOk) {
     drop_tube(job.tube);
-    return say(client, put.terminated ? ReplyWord::kDraining : ReplyWord::kExpectedCrlf);
+    return say(client, !put.terminated ? ReplyWord::kExpectedCrlf
+                       : draining      ? ReplyWord::kDraining
+                       : log_failed()  ? ReplyWord::kInternalError
+                                       : ReplyWord::kOutOfMemory);
   }
   job.body = put.body;
+  job.segment = segment;
   job.state = job.delay == 0 ? JobState::kReady : JobState::kDelayed;
   job.deadline_at = now_ + seconds(job.delay);
   ++total_jobs_;
   for (Tube& tube : tubes) tube.total_jobs += tube.number == job.tube ? 1 : 0;
-  record(PutRecord{.id = job.id,
-                   .tube = tube(job.tube).name,
-                   .state = job.state,
-                   .pri = job.pri,
-                   .delay = job.delay,
-                   .ttr = job.ttr,
-                   .created_at = job.created_at,
-                   .deadline_at = job.deadline_at,
-                   .body = job.body});
+  record(put_record(job));
   say(client, ReplyWord::kInserted, job.id);
   jobs.push_back(std::move(job));
 }
@@ -166,6 +162,7 @@ void Twin::run(Client& client, const ReserveJob& reserve) {
   if (job == nullptr || job->state == JobState::kReserved) {
     return say(client, ReplyWord::kNotFound);
   }
+  if (log_failed()) return say(client, ReplyWord::kInternalError);
   client.worker = true;
   hand_out(*job, client);
 }
@@ -191,6 +188,7 @@ void Twin::run(Client& client, const Delete& del) {
   if (job == nullptr || (job->state == JobState::kReserved && job->owner != client.serial)) {
     return say(client, ReplyWord::kNotFound);
   }
+  if (log_failed()) return say(client, ReplyWord::kInternalError);
   const Serial number = job->tube;
   for (Tube& tube : tubes) tube.delete_count += tube.number == number ? 1 : 0;
   std::erase_if(jobs, [&](const Job& each) { return each.id == del.id; });
@@ -203,6 +201,7 @@ void Twin::run(Client& client, const Release& release) {
   ++commands_.release;
   Job* job = owned(client, release.id);
   if (job == nullptr) return say(client, ReplyWord::kNotFound);
+  if (log_failed()) return say(client, ReplyWord::kInternalError);
   ++job->releases;
   job->pri = release.pri;
   job->delay = release.delay;
@@ -217,11 +216,12 @@ void Twin::run(Client& client, const Bury& bury) {
   ++commands_.bury;
   Job* job = owned(client, bury.id);
   if (job == nullptr) return say(client, ReplyWord::kNotFound);
+  if (log_failed()) return say(client, ReplyWord::kInternalError);
   ++job->buries;
   job->pri = bury.pri;
   make_ready(*job);
   job->state = JobState::kBuried;
-  job->bury_order = ++bury_order_;
+  job->bury_order = ++bury_order;
   record(BuryRecord{job->id, job->pri, job->bury_order});
   say(client, ReplyWord::kBuried);
 }
@@ -289,6 +289,7 @@ void Twin::run(Client& client, const KickJob& kick) {
   if (job == nullptr || (job->state != JobState::kBuried && job->state != JobState::kDelayed)) {
     return say(client, ReplyWord::kNotFound);
   }
+  if (log_failed()) return say(client, ReplyWord::kInternalError);
   kick_one(*job);
   say(client, ReplyWord::kKicked);
 }
@@ -320,6 +321,7 @@ void Twin::run(Client& client, const StatsJob& stats) {
                        .delay = job->delay,
                        .ttr = job->ttr,
                        .time_left = whole_seconds(left),
+                       .file = job->segment,
                        .reserves = job->reserves,
                        .timeouts = job->timeouts,
                        .releases = job->releases,
@@ -365,7 +367,7 @@ void Twin::run(Client& client, const ListTubesWatched&) {
   ++commands_.list_tubes_watched;
   std::string names;
   for (const Serial number : client.watched) names += tube(number).name + "\n";
-  say(client, TubeList{names});
+  say(client, TubeList{.names = names, .watched = true});
 }
 
 void Twin::run(Client& client, const PauseTube& pause) {
@@ -373,9 +375,9 @@ void Twin::run(Client& client, const PauseTube& pause) {
   if (!is_tube_name(pause.tube)) return say(client, ReplyWord::kBadFormat);
   Tube* tube = find_tube(pause.tube);
   if (tube == nullptr) return say(client, ReplyWord::kNotFound);
+  if (log_failed()) return say(client, ReplyWord::kInternalError);
   ++tube->pause_count;
-  tube->pause = pause.delay;
-  tube->paused_until = now_ + seconds(pause.delay);
+  this->pause(*tube, pause.delay, now_ + seconds(pause.delay), segment);
   if (pause.delay == 0) tube->recovered_pause = false;
   record(PauseRecord{tube->name, tube->pause, tube->paused_until});
   drop_tube(tube->number);  // it may be there only by a recovered pause

@@ -39,6 +39,7 @@ struct Job {
   std::uint32_t releases = 0;
   std::uint32_t buries = 0;
   std::uint32_t kicks = 0;
+  std::uint32_t segment = 0;  // of the log, where its latest put record stands
   std::string body;
 };
 
@@ -47,7 +48,9 @@ struct Tube {
   std::string name;
   std::uint32_t pause = 0;  // seconds; 0 is not paused
   Time paused_until{};
-  bool recovered_pause = false;  // by which the tube lives, till it ends
+  std::uint32_t pause_segment = 0;  // of the log, where the record of the pause stands
+  Serial pause_recorded = 0;        // orders pauses of one segment
+  bool recovered_pause = false;     // by which the tube lives, till it ends
   std::uint64_t total_jobs = 0;
   std::uint64_t delete_count = 0;
   std::uint64_t pause_count = 0;
@@ -84,6 +87,7 @@ struct Work {
   JobState from = JobState::kDelayed;  // of a kick
   std::uint64_t left = 0;              // of a kick
   std::uint64_t kicked = 0;            // of a kick
+  bool failed = false;                 // of a kick, with the log
   std::vector<Serial> tubes{};         // of a list: those that it has still to name
   std::string names{};                 // of a list
 };
@@ -96,6 +100,12 @@ struct Expiry {
   auto operator<=>(const Expiry&) const = default;
 };
 
+// As it was found in a log.
+struct FoundRecord {
+  Record record;
+  std::uint32_t segment = 0;
+};
+
 class Twin {
  public:
   explicit Twin(std::uint32_t budget);
@@ -105,8 +115,18 @@ class Twin {
   void half_close(ClientId id, Time now);
   void execute(ClientId id, const Command& command, Time now);
   void tick(Time now);
-  // The twin after a crash; `history` are all records so far.
-  [[nodiscard]] Twin rebuilt(std::span<const Record> history) const;
+  // The twin after a crash; `history` is what the log holds, and ids up to `given` are given.
+  [[nodiscard]] Twin rebuilt(std::span<const FoundRecord> history, JobId given) const;
+
+  void set_log_state(LogState state);
+  void moved_to_segment(JobId id, std::uint32_t number);
+  void moved_to_segment(std::string_view tube, std::uint32_t number);
+  void log_again(JobId id, std::uint32_t from);
+  void log_again(std::string_view tube, std::uint32_t from);
+  // Whatever stands in `from`, and pauses that stand before it: jobs by id, then pauses.
+  void log_all_again(std::uint32_t from);
+  [[nodiscard]] std::uint64_t live_bytes() const;
+  [[nodiscard]] std::uint64_t live_in(std::uint32_t number) const;
 
   // When a tick has something to do, exactly.
   [[nodiscard]] Time next_deadline() const;
@@ -117,7 +137,10 @@ class Twin {
   std::vector<std::string> replies;  // of the last call
   std::vector<std::string> records;
   bool draining = false;
+  LogState log_state = LogState::kOk;
+  std::uint32_t segment = 1;  // where what is recorded now stands
   JobId next_id = 1;
+  std::uint64_t bury_order = 0;  // of the last
   std::vector<Job> jobs;
   std::vector<Tube> tubes;      // as list-tubes has them
   std::vector<Client> clients;  // in the order of connecting
@@ -168,7 +191,10 @@ class Twin {
   void hand_out(Job& job, Client& client);
   static void make_ready(Job& job);
   void kick_one(Job& job);
-  void remember(const Record& record);
+  void remember(const FoundRecord& found);
+  void log_again(Job& job);
+  void log_again(Tube& tube);
+  void pause(Tube& tube, std::uint32_t delay, Time until, std::uint32_t its_segment);
   void end_wait(Client& client);
   Serial tube_named(std::string_view name);
   void drop_tube(Serial number);
@@ -183,6 +209,7 @@ class Twin {
   [[nodiscard]] Job* first(Serial tube, JobState state);
   [[nodiscard]] Job* best_for(const Client& client);
   [[nodiscard]] Client* first_waiter(Serial tube);
+  [[nodiscard]] bool log_failed() const { return log_state == LogState::kFailed; }
   [[nodiscard]] bool pending(Serial tube) const;
   [[nodiscard]] bool any_pending() const;
   [[nodiscard]] bool is_gone(Serial owner) const;
@@ -198,6 +225,7 @@ class Twin {
   void say(const Client& client, const ReplyDetails& details);
   void say_job(const Client& client, const Job* job);
   void record(const Record& record);
+  [[nodiscard]] PutRecord put_record(const Job& job) const;
 
   std::uint32_t budget_;
   Time now_{};
@@ -205,10 +233,10 @@ class Twin {
   std::uint64_t job_timeouts_ = 0;
   std::uint64_t total_jobs_ = 0;
   std::uint64_t total_connections_ = 0;
-  std::uint64_t bury_order_ = 0;
   Serial last_tube_ = 0;
   Serial last_client_ = 0;
   Serial last_wait_ = 0;
+  Serial last_pause_ = 0;
 };
 
 }  // namespace xylem::simulation

@@ -98,7 +98,7 @@ Job* Twin::first(Serial tube, JobState state) {
 Job* Twin::best_for(const Client& client) {
   Job* best = nullptr;
   for (const Serial number : client.watched) {
-    Job* job = tube(number).pause == 0 ? first(number, JobState::kReady) : nullptr;
+    Job* job = tube(number).pause == 0 && !log_failed() ? first(number, JobState::kReady) : nullptr;
     if (job != nullptr && (best == nullptr || ready_order(*job, *best))) best = job;
   }
   return best;
@@ -151,6 +151,26 @@ void Twin::say_job(const Client& client, const Job* job) {
   say(client, ReplyWord::kFound, job->id, job->body);
 }
 
-void Twin::record(const Record& record) { records.push_back(text_of(record)); }
+void Twin::record(const Record& record) {
+  if (!log_failed()) records.push_back(text_of(record));
+}
+
+PutRecord Twin::put_record(const Job& job) const {
+  return {.id = job.id,
+          .tube = tube(job.tube).name,
+          .state = job.state == JobState::kReserved ? JobState::kReady : job.state,
+          .pri = job.pri,
+          .delay = job.delay,
+          .ttr = job.ttr,
+          .created_at = job.created_at,
+          .deadline_at = job.deadline_at,
+          .bury_order = job.bury_order,
+          .reserves = job.reserves,
+          .timeouts = job.timeouts,
+          .releases = job.releases,
+          .buries = job.buries,
+          .kicks = job.kicks,
+          .body = job.body};
+}
 
 }  // namespace xylem::simulation

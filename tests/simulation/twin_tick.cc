@@ -1,5 +1,5 @@
-// The twin when time passes: what a tick does, long commands in slices, and the rebirth from
-// records. The order inside a tick is that of docs/decisions/0002.
+// The twin when time passes: what a tick does, and long commands in slices. The order inside a tick
+// is that of docs/decisions/0002.
 #include <algorithm>
 #include <utility>
 
@@ -78,6 +78,7 @@ void Twin::start(Work work) {
   if (!slice(work)) return works.push_back(std::move(work));
   Client& who = client(work.client);
   who.working = false;
+  if (work.failed) return say(who, ReplyWord::kInternalError);
   if (work.kind == Work::Kind::kKick) say(who, ReplyWord::kKickedCount, work.kicked);
   if (work.kind == Work::Kind::kList) say(who, TubeList{work.names});
   if (work.kind == Work::Kind::kRelease) {
@@ -101,6 +102,8 @@ bool Twin::slice(Work& work) {
 }
 
 void Twin::slice_kick(Work& work) {
+  work.failed = work.left > 0 && log_failed();
+  if (work.failed) work.left = 0;
   for (std::uint32_t i = 0; i < budget_ && work.left > 0; ++i) {
     Job* job = first(work.tube, work.from);
     if (job == nullptr) {
@@ -150,7 +153,7 @@ Client* Twin::first_waiter(Serial tube) {
 
 // Not paused, with ready jobs and clients that wait for them.
 bool Twin::pending(Serial number) const {
-  if (tube(number).pause != 0) return false;
+  if (tube(number).pause != 0 || log_failed()) return false;
   const bool waited_for = std::ranges::any_of(clients, [&](const Client& each) {
     return each.waiting && std::ranges::count(each.watched, number) != 0;
   });
@@ -210,43 +213,6 @@ Time Twin::next_deadline() const {
     if (each.waiting) least = std::min(least, moment_of(each));
   }
   return least;
-}
-
-// A crash: clients and statistics are gone, jobs that were reserved are ready, and tubes are there
-// as the records make them, in the order in which they are first named; one without jobs lives as
-// long as its pause.
-Twin Twin::rebuilt(std::span<const Record> history) const {
-  Twin fresh(budget_);
-  fresh.bury_order_ = bury_order_;
-  for (const Record& record : history) fresh.remember(record);
-  for (const Job& old : jobs) {
-    Job job = old;
-    if (job.state == JobState::kReserved) make_ready(job);
-    job.tube = fresh.find_job(job.id)->tube;
-    *fresh.find_job(job.id) = job;
-  }
-  return fresh;
-}
-
-// What a record says of ids and tubes; what it says of a job is known.
-void Twin::remember(const Record& record) {
-  if (const auto* put = std::get_if<PutRecord>(&record)) {
-    next_id = std::max(next_id, put->id + 1);
-    Job& job = jobs.emplace_back();
-    job.id = put->id;
-    job.tube = tube_named(put->tube);
-  } else if (const auto* del = std::get_if<DeleteRecord>(&record)) {
-    const Serial number = find_job(del->id)->tube;
-    std::erase_if(jobs, [&](const Job& job) { return job.id == del->id; });
-    drop_tube(number);
-  } else if (const auto* pause = std::get_if<PauseRecord>(&record)) {
-    const Serial number = tube_named(pause->tube);
-    Tube& tube = *std::ranges::find(tubes, number, &Tube::number);
-    tube.pause = pause->delay;
-    tube.paused_until = pause->until;
-    tube.recovered_pause = tube.pause != 0;
-    drop_tube(number);
-  }
 }
 
 }  // namespace xylem::simulation
