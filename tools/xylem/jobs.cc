@@ -1,0 +1,133 @@
+// delete, kick-job, bury and release: one or more jobs by id, one after the other. What could not
+// be done is told job by job, and the worst of it is the exit code; the rest is done all the same.
+//
+// The protocol says NOT_FOUND both of a job that is not there and of one that a worker holds;
+// stats-job tells them apart.
+#include <fmt/format.h>
+
+#include "subcommand.h"
+#include "text.h"
+
+namespace xylem::tool {
+namespace {
+
+using client::number_of;
+using client::parse_map;
+using client::text_of;
+
+struct Options {
+  std::vector<JobId> ids;
+  std::optional<std::uint32_t> pri;
+  std::uint32_t delay = 0;
+};
+
+// What is done to one job; the text of success is one word.
+using Act = Result<std::string_view> (*)(Connection&, JobId, const Options&);
+
+// Why a job could not be had: it is gone, a worker has it, or it is in no state for this.
+Error explain(Connection& connection, JobId id) {
+  const std::string job = fmt::format("job {}", id);
+  Result<Reply> reply = connection.ask(fmt::format("stats-job {}", id));
+  if (!reply) return reply.error();
+  if (!reply.value().is("OK")) return refusal(reply.value(), job);
+  const Map stats = parse_map(reply.value().body);
+  const std::string_view state = text_of(stats, "state");
+  if (state == "reserved") {
+    return {.text = job + ": refused, a worker holds it", .exit_code = kRefused};
+  }
+  return {.text = fmt::format("{}: nothing to do, it is {}", job, escaped(state)),
+          .exit_code = kNothing};
+}
+
+Result<std::string_view> ask_for(Connection& connection, const std::string& line,
+                                 std::string_view word, std::string_view done, JobId id) {
+  Result<Reply> reply = connection.ask(line);
+  if (!reply) return reply.error();
+  if (reply.value().is(word)) return done;
+  if (reply.value().is("NOT_FOUND")) return explain(connection, id);
+  return refusal(reply.value(), fmt::format("job {}", id));
+}
+
+Result<std::string_view> delete_job(Connection& connection, JobId id, const Options&) {
+  return ask_for(connection, fmt::format("delete {}", id), "DELETED", "deleted", id);
+}
+
+Result<std::string_view> kick_job(Connection& connection, JobId id, const Options&) {
+  return ask_for(connection, fmt::format("kick-job {}", id), "KICKED", "kicked", id);
+}
+
+// Takes the job as a worker would. Returns the priority that it is to have.
+Result<std::uint32_t> reserve_job(Connection& connection, JobId id, const Options& options) {
+  Result<Reply> stats =
+      demand(connection, fmt::format("stats-job {}", id), "OK", fmt::format("job {}", id));
+  if (!stats) return stats.error();
+  Result<std::string_view> reserved =
+      ask_for(connection, fmt::format("reserve-job {}", id), "RESERVED", "reserved", id);
+  if (!reserved) return reserved.error();
+  const auto pri = static_cast<std::uint32_t>(number_of(parse_map(stats.value().body), "pri"));
+  return options.pri.value_or(pri);
+}
+
+Result<std::string_view> bury_job(Connection& connection, JobId id, const Options& options) {
+  Result<std::uint32_t> pri = reserve_job(connection, id, options);
+  if (!pri) return pri.error();
+  return ask_for(connection, fmt::format("bury {} {}", id, pri.value()), "BURIED", "buried", id);
+}
+
+Result<std::string_view> release_job(Connection& connection, JobId id, const Options& options) {
+  Result<std::uint32_t> pri = reserve_job(connection, id, options);
+  if (!pri) return pri.error();
+  return ask_for(connection, fmt::format("release {} {} {}", id, pri.value(), options.delay),
+                 "RELEASED", "released", id);
+}
+
+Result<int> act_on_each(Tool& tool, const Options& options, Act act) {
+  Result<Connection> connection = tool.connect();
+  if (!connection) return connection.error();
+  int exit_code = kDone;
+  Json list = Json::array();
+  for (const JobId id : options.ids) {
+    Result<std::string_view> done = act(connection.value(), id, options);
+    const bool lost = !done && done.error().exit_code == kUnreachable;
+    list.push_back({{"id", id}, {"result", done ? std::string(done.value()) : done.error().text}});
+    if (done) {
+      tool.confirm(fmt::format("job {} {}", id, done.value()));
+    } else {
+      tool.complain(done.error().text);
+      exit_code = std::max(exit_code, done.error().exit_code);
+    }
+    if (lost) break;
+  }
+  if (tool.json) tool.print_json(list);
+  return exit_code;
+}
+
+Run act_on(CLI::App& app, const std::shared_ptr<Options>& options, Act act) {
+  add_ids(app, options->ids);
+  return [options, act](Tool& tool) { return act_on_each(tool, *options, act); };
+}
+
+void add_pri(CLI::App& app, Options& options) {
+  app.add_option("-p,--pri", options.pri, "a new priority (as it was)")->type_name("PRI");
+}
+
+}  // namespace
+
+Run set_up_delete(CLI::App& app) { return act_on(app, std::make_shared<Options>(), delete_job); }
+
+Run set_up_kick_job(CLI::App& app) { return act_on(app, std::make_shared<Options>(), kick_job); }
+
+Run set_up_bury(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  add_pri(app, *options);
+  return act_on(app, options, bury_job);
+}
+
+Run set_up_release(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  add_pri(app, *options);
+  add_seconds(app, "-d,--delay", options->delay, "time until the job is ready (0)");
+  return act_on(app, options, release_job);
+}
+
+}  // namespace xylem::tool

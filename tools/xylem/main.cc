@@ -1,0 +1,105 @@
+// xylem: the command that operators and scripts live in. This file joins the tables of subcommands
+// into one command line, runs what was chosen, and turns an Error into a line and an exit code.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <deque>
+
+#include "subcommand.h"
+#include "text.h"
+
+namespace {
+
+using namespace xylem;
+using namespace xylem::tool;
+
+// The whole of it on one screen of 80x24.
+std::string short_help(const CLI::App*, std::string, CLI::AppFormatMode) {
+  std::string text =
+      "xylem: look after a work queue that speaks the beanstalk protocol\n\n"
+      "  xylem COMMAND [ARG...]        xylem COMMAND --help explains it, with examples\n\n";
+  for (const Group& group : groups()) {
+    std::string line = fmt::format("  {:<14}", group.title);
+    for (const Subcommand& each : group.subcommands) line += fmt::format(" {}", each.name);
+    text += line + "\n";
+  }
+  text +=
+      "\n  -H, --server SERVER   HOST:PORT or unix:PATH (XYLEM_SERVER, or 127.0.0.1:11300)\n"
+      "  --json                print data as JSON\n"
+      "  --version             print the version of xylem\n\n"
+      "An all-digit word is a job id; -t names a tube. Times: 90s, 15m, 2h, 1d.\n\nExit codes:\n";
+  for (const ExitCode& each : kExitCodes)
+    text += fmt::format("  {:<4} {}\n", each.code, each.meaning);
+  return text;
+}
+
+void add_common(CLI::App& app, Tool& tool) {
+  app.add_option("-H,--server", tool.server, "HOST:PORT or unix:PATH")->type_name("SERVER");
+  app.add_flag("--json", tool.json, "print data as JSON");
+}
+
+std::string examples_of(const Subcommand& subcommand) {
+  std::string text = "Examples:\n";
+  for (std::string_view left = subcommand.examples; !left.empty();) {
+    const std::string_view line = left.substr(0, left.find('\n'));
+    text += fmt::format("  {}\n", line);
+    left.remove_prefix(std::min(left.size(), line.size() + 1));
+  }
+  return text;
+}
+
+// The choices in the order of the tables, each with what runs it.
+struct Choice {
+  CLI::App* app;
+  Run run;
+};
+
+std::deque<Choice> add_subcommands(CLI::App& app, Tool& tool) {
+  std::deque<Choice> choices;
+  for (const Group& group : groups()) {
+    for (const Subcommand& each : group.subcommands) {
+      CLI::App* sub = app.add_subcommand(std::string(each.name), std::string(each.help));
+      choices.push_back({sub, each.set_up(*sub)});
+      if (!sub->get_prefix_command()) add_common(*sub, tool);
+      sub->footer(examples_of(each));
+    }
+  }
+  return choices;
+}
+
+int run(const Choice& choice, Tool& tool) {
+  Result<int> ended = choice.run(tool);
+  if (ended) return tool.finish(ended.value());
+  tool.complain(ended.error().text);
+  return tool.finish(ended.error().exit_code);
+}
+
+int usage(const CLI::App& app, const CLI::ParseError& error) {
+  if (error.get_exit_code() == 0) return app.exit(error);
+  fmt::print(stderr, "xylem: {}\n", escaped(error.what()));
+  return kUsage;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Tool tool;
+  CLI::App app("", "xylem");
+  app.require_subcommand(0, 1);  // one at most: a tube may be called "stats"
+  app.set_version_flag("--version", "xylem " XYLEM_VERSION);
+  add_common(app, tool);
+  const std::deque<Choice> choices = add_subcommands(app, tool);
+  app.formatter_fn(short_help);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return usage(app, error);
+  }
+  const auto chosen =
+      std::ranges::find_if(choices, [](const Choice& choice) { return choice.app->parsed(); });
+  if (chosen == choices.end()) {
+    fmt::print(stderr, "{}", app.help());
+    return kUsage;
+  }
+  return run(*chosen, tool);
+}

@@ -1,0 +1,73 @@
+// Options that several subcommands have. What is wrong with one is said by CLI11 with the option's
+// name before it, and ends with the exit code for usage.
+#include <fmt/format.h>
+
+#include "subcommand.h"
+#include "text.h"
+
+namespace xylem::tool {
+namespace {
+
+std::string check_tube(const std::string& tube) {
+  if (is_tube_name(tube)) return "";
+  return fmt::format(
+      "'{}' is no tube name: 1 to 200 of letters, digits and -+/;.$_(), and no '-' in front",
+      escaped(tube));
+}
+
+template <class Parsed>
+Parsed checked(const std::string& name, Result<Parsed> parsed) {
+  if (!parsed) throw CLI::ValidationError(name, parsed.error().text);
+  return parsed.value();
+}
+
+}  // namespace
+
+CLI::Option* add_tube(CLI::App& app, std::string& tube) {
+  return app.add_option("TUBE", tube, "the tube")->required()->check(check_tube)->type_name("");
+}
+
+CLI::Option* add_tube_option(CLI::App& app, std::string& tube) {
+  return app.add_option("-t,--tube", tube, "the tube")->check(check_tube)->type_name("TUBE");
+}
+
+CLI::Option* add_ids(CLI::App& app, std::vector<JobId>& ids) {
+  return app.add_option("ID", ids, "job ids")->required()->type_name("");
+}
+
+CLI::Option* add_seconds(CLI::App& app, const std::string& name, std::uint32_t& seconds,
+                         const std::string& help) {
+  const auto take = [name, &seconds](const std::string& text) {
+    seconds = checked(name, parse_seconds(text));
+  };
+  return app.add_option_function<std::string>(name, take, help)->type_name("TIME");
+}
+
+CLI::Option* add_time(CLI::App& app, const std::string& name, std::chrono::milliseconds& time,
+                      const std::string& help) {
+  const auto take = [name, &time](const std::string& text) {
+    time = checked(name, parse_time(text));
+  };
+  return app.add_option_function<std::string>(name, take, help)->type_name("TIME");
+}
+
+std::optional<JobId> TubeOrJob::id() const {
+  return tube.empty() ? parse_number(word) : std::nullopt;
+}
+
+void add_tube_or_job(CLI::App& app, TubeOrJob& either, bool required) {
+  const auto check = [](const std::string& word) {
+    return parse_number(word) ? "" : check_tube(word);
+  };
+  auto* word = app.add_option("TUBE|JOB-ID", either.word, "a tube, or a job if it is all digits")
+                   ->check(check)
+                   ->type_name("");
+  add_tube_option(app, either.tube)->excludes(word);
+  if (required) {
+    app.callback([&either] {
+      if (!either.is_given()) throw CLI::RequiredError("a tube or a job id");
+    });
+  }
+}
+
+}  // namespace xylem::tool

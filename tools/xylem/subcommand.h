@@ -1,0 +1,75 @@
+// A subcommand is a row of the table in subcommands.cc: its name, what --help says, and a function
+// that declares its options and returns what runs it.
+//
+// If you add one, also: its man page in packaging/man, the completions in packaging/completions,
+// and a transcript in tests/tool/transcripts.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <span>
+#include <string_view>
+
+#include "tool.h"
+
+namespace xylem::tool {
+
+// What the process ends with, or an Error: one line on standard error, and its exit code.
+using Run = std::function<Result<int>(Tool&)>;
+
+struct Subcommand {
+  std::string_view name;
+  std::string_view help;
+  std::string_view examples;  // lines of a terminal
+  Run (*set_up)(CLI::App&);
+};
+
+struct Group {
+  std::string_view title;
+  std::span<const Subcommand> subcommands;
+};
+std::span<const Group> groups();
+
+// put.cc
+Run set_up_put(CLI::App& app);
+// tubes.cc
+Run set_up_tubes(CLI::App& app);
+// look.cc
+Run set_up_stats(CLI::App& app);
+Run set_up_peek(CLI::App& app);
+Run set_up_wait(CLI::App& app);
+// jobs.cc
+Run set_up_delete(CLI::App& app);
+Run set_up_kick_job(CLI::App& app);
+Run set_up_bury(CLI::App& app);
+Run set_up_release(CLI::App& app);
+// whole_tubes.cc
+Run set_up_kick(CLI::App& app);
+Run set_up_pause(CLI::App& app);
+Run set_up_resume(CLI::App& app);
+// servers.cc
+Run set_up_ping(CLI::App& app);
+Run set_up_version(CLI::App& app);
+
+// Options that several have. `tube` must be a name that the protocol allows.
+CLI::Option* add_tube(CLI::App& app, std::string& tube);
+CLI::Option* add_tube_option(CLI::App& app, std::string& tube);
+CLI::Option* add_ids(CLI::App& app, std::vector<JobId>& ids);
+// A time of whole seconds: 90, 90s, 15m, 2h, 1d. 500ms is refused, with the reason.
+CLI::Option* add_seconds(CLI::App& app, const std::string& name, std::uint32_t& seconds,
+                         const std::string& help);
+// A time of our own, where milliseconds are fine.
+CLI::Option* add_time(CLI::App& app, const std::string& name, std::chrono::milliseconds& time,
+                      const std::string& help);
+// "TUBE" or "JOB-ID", and -t for a tube whose name is all digits.
+struct TubeOrJob {
+  std::string word = {};
+  std::string tube = {};
+
+  [[nodiscard]] bool is_given() const { return !word.empty() || !tube.empty(); }
+  [[nodiscard]] std::optional<JobId> id() const;
+  [[nodiscard]] const std::string& tube_name() const { return tube.empty() ? word : tube; }
+};
+void add_tube_or_job(CLI::App& app, TubeOrJob& either, bool required);
+
+}  // namespace xylem::tool

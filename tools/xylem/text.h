@@ -1,0 +1,41 @@
+// Text for people and scripts: times, numbers, and bytes that somebody else chose. Bodies, tube
+// names and whatever else a server sends may hold terminal escape sequences; nothing of it reaches
+// a terminal but through escaped().
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "xylem/result.h"
+
+namespace xylem::tool {
+
+// Control bytes, what is not UTF-8, and characters that turn the writing direction become \n, \x1b
+// and so on; the rest stays.
+std::string escaped(std::string_view text);
+// The same, cut to `width` characters with an ellipsis.
+std::string excerpt(std::string_view text, std::size_t width);
+// Columns that a text of valid UTF-8 takes, every character taken as one wide.
+std::size_t width_of(std::string_view text);
+bool is_utf8(std::string_view text);
+
+std::string to_base64(std::string_view bytes);
+std::optional<std::string> from_base64(std::string_view text);
+
+// "90", "90s", "15m", "2h", "1d", "500ms".
+Result<std::chrono::milliseconds> parse_time(std::string_view text);
+// The same for what the protocol counts in whole seconds: no ms, and at most 4294967295.
+Result<std::uint32_t> parse_seconds(std::string_view text);
+
+std::optional<std::uint64_t> parse_number(std::string_view text);
+// "1 job", "2 jobs".
+std::string counted(std::uint64_t count, std::string_view noun);
+// 999, 12.3k, 4.5M: at most five characters.
+std::string short_number(double number);
+// 59s, 15m, 23h, 99d: a time for a table.
+std::string short_time(std::uint64_t seconds);
+
+}  // namespace xylem::tool

@@ -1,0 +1,82 @@
+// Tool: what every subcommand is given: the server to talk to, and the way to say things. Results
+// go to standard output, complaints and progress to standard error; what only pleases a person
+// (confirmations, colour, bars) is left out where nobody watches.
+//
+// Standard output is checked: after the first write that fails the rest is dropped, and the process
+// ends with one line and kInOut.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "exit_codes.h"
+#include "xylem/client.h"
+
+namespace xylem::tool {
+
+// Keys stay in the order in which they were set.
+using Json = nlohmann::ordered_json;
+using client::Connection;
+using client::Map;
+using client::Reply;
+
+class Tool {
+ public:
+  std::string server = "127.0.0.1:11300";
+  bool json = false;
+
+  Tool();
+
+  Result<client::Address> address() const;
+  Result<Connection> connect() const;
+  // From here on SIGINT and SIGTERM end every wait with kInterrupted, so that what was done so far
+  // can be told, instead of ending the process. A second one ends it.
+  void catch_interrupts();
+  [[nodiscard]] bool interrupted() const;
+  [[nodiscard]] int interrupt_fd() const { return interrupt_fd_; }
+
+  void print(std::string_view text);
+  void print_json(const Json& value);
+  // For a person: only if standard output is a terminal and nobody asked for JSON.
+  void confirm(std::string_view text);
+  // One line, escaped already, on standard error: "xylem: TEXT".
+  void complain(std::string_view text);
+  // False once standard output has failed.
+  [[nodiscard]] bool can_print() const { return !output_failed_; }
+  // Ends the output: `exit_code`, or kInOut with a complaint if some of it was lost.
+  int finish(int exit_code);
+
+  [[nodiscard]] bool to_terminal() const { return terminal_; }
+  [[nodiscard]] bool errors_to_terminal() const { return error_terminal_; }
+  // The text in a colour of ANSI ("1" bold, "31" red), if a person watches and NO_COLOR is not set.
+  [[nodiscard]] std::string in_colour(std::string_view code, std::string_view text) const;
+
+ private:
+  bool terminal_;
+  bool error_terminal_;
+  bool output_failed_ = false;
+  int output_error_ = 0;
+  int interrupt_fd_ = -1;
+};
+
+// A reply that is not the one hoped for, as an error: `what` was asked, and how the server put it.
+// NOT_FOUND has kNothing, the rest kRefused.
+Error refusal(const Reply& reply, std::string_view what);
+
+// Whether the server has a command of xylemd's own. Any server may be asked.
+Result<bool> offers(Connection& connection, std::string_view command);
+// For a command that has no stand-in: "WHAT needs ...".
+Error not_offered(std::string_view command, std::string_view what_else);
+
+// One command whose reply must have this word.
+Result<Reply> demand(Connection& connection, std::string_view line, std::string_view word,
+                     std::string_view what);
+
+// Values as JSON has them: numbers, true and false, the rest as text.
+Json to_json(const Map& map);
+// {"body": TEXT}, or {"body-base64": TEXT} where it is not UTF-8.
+void set_body(Json& object, std::string_view body);
+
+}  // namespace xylem::tool
