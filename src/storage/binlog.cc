@@ -147,9 +147,10 @@ class Import {
 }  // namespace
 
 Result<BinlogSummary> read_binlogs(const std::string& directory, std::uint32_t most_job_bytes,
-                                   Time now_wall, const ImportSink& sink) {
-  const Result<binlog::Descriptor> lock = binlog::share_lock(directory);
-  if (!lock) return lock.error();
+                                   Time now_wall, const ImportSink& sink, BinlogLock lock) {
+  const Result<binlog::Descriptor> shared =
+      lock == BinlogLock::kShare ? binlog::share_lock(directory) : binlog::Descriptor();
+  if (!shared) return shared.error();
   Result<std::vector<std::uint64_t>> numbers = binlog::binlog_numbers(directory);
   if (!numbers) return numbers.error();
   Import import(directory, most_job_bytes, now_wall);

@@ -483,6 +483,22 @@ TEST_CASE("no server can start in the directory while it is read") {
   CHECK(can_lock() == 1);
 }
 
+TEST_CASE("a lock that the process holds itself is left alone") {
+  const TemporaryFolder folder;
+  folder.write("lock", "");
+  folder.write("binlog.1", MadeFile().full("t", {.id = 1}, "a\r\n"));
+  const std::string lock = folder.path() + "/lock";
+  const int result = in_child([&] {
+    if (!lock_for_writing(lock)) return 1;
+    int taken = 0;
+    const Result<BinlogSummary> summary = read_binlogs(
+        folder.path(), 100, kNow, [&](const PutRecord&) { ++taken; }, BinlogLock::kIsOurs);
+    if (!summary || taken != 1) return 2;
+    return in_child([&] { return lock_for_writing(lock) ? 1 : 0; }) == 0 ? 0 : 3;
+  });
+  CHECK(result == 0);
+}
+
 std::vector<std::string> lines(const BinlogSummary& summary) {
   std::vector<std::string> texts;
   for (const BinlogLine& line : lines_of(summary)) {

@@ -82,6 +82,10 @@ struct BinlogSummary {
 // since 1970, and what is delayed is due after `now_wall`. The views live during the call.
 using ImportSink = std::function<void(const PutRecord&)>;
 
+// Whether the lock of the directory is to be shared while it is read, or the process holds it
+// already. Then its file is not looked at: that would end the process's own POSIX lock.
+enum class BinlogLock : std::uint8_t { kShare, kIsOurs };
+
 // Reads the binlogs of `directory`. Bodies longer than `most_job_bytes` are not taken. `now_wall`
 // is the wall clock: delays went on running. Memory follows the number of living jobs, not their
 // bodies, which are read again one by one for the sink.
@@ -89,12 +93,10 @@ using ImportSink = std::function<void(const PutRecord&)>;
 // An error before the first call of `sink`: no such directory, no binlog in it, a file that cannot
 // be opened, or a beanstalkd that uses it (its lock is tested, and held against others until this
 // returns). An error after some calls: a body that could be read once cannot be read again.
-//
-// The process must not hold a POSIX lock on `directory`/lock itself: looking at the file would end
-// it.
 [[nodiscard]] Result<BinlogSummary> read_binlogs(const std::string& directory,
                                                  std::uint32_t most_job_bytes, Time now_wall,
-                                                 const ImportSink& sink);
+                                                 const ImportSink& sink,
+                                                 BinlogLock lock = BinlogLock::kShare);
 
 // The summary for an operator, a line each.
 struct BinlogLine {
