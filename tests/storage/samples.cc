@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "storage/bytes.h"
+#include "storage/checksum.h"
 #include "xylem/core/command.h"
 
 namespace xylem::test {
@@ -100,6 +102,14 @@ PutRecord long_put(JobId id, const BufferRef& buffer) {
   PutRecord record = put(id, "long", JobState::kReady, {buffer->data(), buffer->size() - 2});
   record.buffer = buffer.get();
   return record;
+}
+
+std::string later_format(std::string segment) {
+  for (const std::size_t copy : {std::size_t{0}, std::size_t{512}}) {
+    segment[copy + 8] = 2;
+    store_number<8>(&segment[copy + 64], check64({&segment[copy], 64}, 0));
+  }
+  return segment;
 }
 
 }  // namespace xylem::test

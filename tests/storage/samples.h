@@ -20,4 +20,7 @@ PutRecord long_put(JobId id, const BufferRef& buffer);
 // `bytes` bytes that differ from each other, and CRLF.
 BufferRef long_body(std::uint32_t bytes);
 
+// The same segment as format 2 would have it.
+std::string later_format(std::string segment);
+
 }  // namespace xylem::test

@@ -57,6 +57,7 @@ struct RecordHead {
   }
   [[nodiscard]] bool is_put() const { return type == 1; }
   [[nodiscard]] bool is_delete() const { return type == 2; }
+  [[nodiscard]] bool is_id_note() const { return type == 18; }
   [[nodiscard]] bool is_note() const { return type >= 16; }
 };
 

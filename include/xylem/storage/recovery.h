@@ -6,14 +6,18 @@
 //  - A segment of zeros (allocated, never written): told as a spare, to be removed.
 //  - Bytes that do not verify, and a batch with a higher index follows, in this segment or a later
 //    one: damage. Counted and told; the reader goes on at the next record or batch that verifies.
-//    Bytes behind the last batch of a segment are damage only if an index is missing: a start may
-//    have gone on in the next segment.
+//  - Batches that are missing, and one with a higher index is there: damage too.
 //  - Bytes that do not verify, with no batch of a higher index behind: a torn tail. What verifies
-//  in
-//    it is kept. The tail is rewritten as one batch that holds the records that were kept and an id
-//    note, zeros behind it, and synced, before anything else is written.
-//  - A segment whose header does not verify (both copies): all of it is damage.
+//    in it is kept.
+//  - A segment whose header does not verify (both copies): none of it can be read. Damage if a
+//    later segment shows that batches are missing, else part of the torn tail, or of an earlier
+//    one.
 //  - No segment at all: a log that begins.
+//
+// A torn tail is mended without writing over anything: what was kept goes into a segment of its
+// own, whose first index cuts off the tail. It is written under another name and synced, then
+// renamed, so it is there whole or not at all, and a power cut at any step leaves a log that reads
+// the same. Its header says that the ids are given that may have stood in what was lost.
 #pragma once
 
 #include <cstdint>
@@ -30,9 +34,9 @@ namespace xylem {
 struct FoundSegment {
   SegmentNumber number = 0;
   std::uint64_t bytes = 0;  // of the file
-  std::uint64_t end = 0;    // where the last batch ends
+  std::uint64_t end = 0;    // where the last batch ends; only zeros follow
   std::uint64_t salt = 0;
-  bool damaged = false;  // to be set aside once its live records are logged again
+  bool damaged = false;  // to be set aside, when it is the oldest, instead of removed
 };
 
 // One finding, for the operator: a sentence with file and offset.
@@ -41,8 +45,10 @@ struct Damage {
 };
 
 struct Recovered {
-  std::vector<FoundSegment> segments;  // oldest first; without spares
-  std::vector<SegmentNumber> spares;   // to be removed
+  std::vector<FoundSegment> segments;  // oldest first; the log goes on in the last
+  // Never written to, or nothing in them counts: to be removed.
+  std::vector<SegmentNumber> spares;
+  SegmentNumber next_number = 1;  // higher than any there, also of those set aside
   BatchIndex last_index = 0;
   Time cluster_time{};  // of the last batch, or of the newest header
   Time wall_time{};
@@ -53,7 +59,9 @@ struct Recovered {
   std::string torn_tail;  // a sentence, or empty
 };
 
-// Who takes the records; called in their order, with the cluster time of their batch.
+// Who takes the records; called in their order, with the cluster time of their batch (or of the one
+// before, if the header of theirs is lost). Deletes, records of jobs that are deleted later, and id
+// notes are not handed out.
 class RecordSink {
  public:
   virtual ~RecordSink() = default;
@@ -63,7 +71,7 @@ class RecordSink {
 };
 
 // Changes the directory only to mend a torn tail, and not even that if `read_only` (--check-log).
-// Errors: the disk failed, or the log is of a format that we do not know.
+// Errors: the disk failed or is too full to mend, or the log is of a format that we do not know.
 Result<Recovered> recover(Directory& directory, RecordSink& sink, bool read_only);
 
 }  // namespace xylem

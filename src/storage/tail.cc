@@ -1,0 +1,164 @@
+// Looking at a tail reads it from the last batch on, whole records; mending is one file written in
+// order. Neither changes what is there.
+#include "storage/tail.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace xylem {
+namespace {
+
+constexpr std::uint64_t kBatchFullBytes = std::uint64_t{1} << 20;
+
+Place beginning(const std::vector<LogSegment>& segments) {
+  const auto first = std::ranges::find_if(segments, &LogSegment::readable);
+  return {static_cast<std::size_t>(first - segments.begin()), kSegmentHeaderBytes};
+}
+
+Tail tail_behind(const std::vector<LogSegment>& segments, const std::optional<LastBatch>& last) {
+  Tail tail;
+  if (last) {
+    tail.place = {last->place.segment, last->batch.end()};
+    tail.index = last->batch.header.index + 1;
+    return tail;
+  }
+  tail.place = beginning(segments);
+  if (tail.place.segment < segments.size()) {
+    tail.index = segments[tail.place.segment].header->first_index;
+  }
+  return tail;
+}
+
+// A batch header stands where a batch may begin: such bytes were no record.
+std::uint64_t without_header(std::uint64_t bytes) {
+  return bytes - std::min<std::uint64_t>(bytes, kBatchHeaderBytes);
+}
+
+// A segment that was begun where the tail is has ended whatever tail there was in front of it.
+std::size_t begun_behind(const std::vector<LogSegment>& segments, std::size_t from,
+                         BatchIndex index) {
+  std::size_t begun = from;
+  for (std::size_t i = from; i < segments.size(); ++i) {
+    const LogSegment& it = segments[i];
+    if (it.readable() && !it.half_header && it.header->first_index == index) begun = i;
+  }
+  return begun;
+}
+
+// A segment in which no batch verifies: what its header tells of the tail.
+Result<Done> examine_header(Directory& directory, const LogSegment& segment, Tail& tail) {
+  if (segment.blank) return Done{};
+  if (segment.header) {
+    const bool follows = segment.header->first_index == tail.index && !segment.half_header;
+    tail.torn = tail.torn || (segment.readable() && !follows);
+    return Done{};
+  }
+  auto file = directory.open(segment_name(segment.number));
+  if (!file) return file.error();
+  SegmentReader reader(*file.value());
+  auto start = reader.start();
+  if (!start) return start.error();
+  auto end = reader.end_of_bytes(kSegmentHeaderBytes);
+  if (!end) return end.error();
+  tail.torn = true;
+  tail.lost_bytes += without_header(end.value() - kSegmentHeaderBytes);
+  return Done{};
+}
+
+Result<Done> examine_bytes(LogCursor& cursor, std::uint64_t batch_end, const Place& last_place,
+                           Tail& tail, bool& batch_torn) {
+  for (;;) {
+    auto more = cursor.next();
+    if (!more) return more.error();
+    if (!more.value()) return Done{};
+    const Place place = cursor.place();
+    const bool in_batch = place.segment == last_place.segment && place.at < batch_end;
+    std::uint64_t lost = 0;
+    bool stray = false;
+    if (const auto* gap = std::get_if<SegmentReader::Gap>(&cursor.item())) {
+      lost = in_batch ? gap->bytes : without_header(gap->bytes);
+      stray = true;
+    } else if (const auto* head = std::get_if<SegmentReader::Head>(&cursor.item())) {
+      auto record = cursor.record();
+      if (!record) return record.error();
+      if (!record.value()) lost = head->head.record_bytes();
+      stray = !in_batch || !record.value();
+    }
+    tail.lost_bytes += lost;
+    tail.torn = tail.torn || stray;
+    batch_torn = batch_torn || (stray && in_batch);
+  }
+}
+
+}  // namespace
+
+Result<Tail> examine_tail(Directory& directory, const std::vector<LogSegment>& segments,
+                          const std::optional<LastBatch>& last) {
+  Tail tail = tail_behind(segments, last);
+  bool batch_torn = false;
+  LogCursor cursor(directory, segments);
+  cursor.seek(last ? last->place : tail.place);
+  const auto done = examine_bytes(cursor, last ? last->batch.end() : 0,
+                                  last ? last->place : Place{}, tail, batch_torn);
+  if (!done) return done.error();
+  const std::size_t behind = last ? last->place.segment + 1 : 0;
+  for (std::size_t i = begun_behind(segments, behind, tail.index); i < segments.size(); ++i) {
+    const auto examined = examine_header(directory, segments[i], tail);
+    if (!examined) return examined.error();
+  }
+  if (batch_torn) {
+    tail.place = last->place;
+    tail.index = last->batch.header.index;
+  }
+  return tail;
+}
+
+Mender::Mender(Directory& directory, const SegmentHeader& header)
+    : directory_(directory), header_(header), next_index_(header.first_index) {}
+
+Result<Done> Mender::begin() {
+  auto names = directory_.list();
+  if (!names) return names.error();
+  if (std::ranges::find(names.value(), kMendingName) != names.value().end()) {
+    const auto removed = directory_.remove(kMendingName);
+    if (!removed) return removed;
+  }
+  auto file = directory_.create(kMendingName);
+  if (!file) return file.error();
+  file_ = std::move(file).value();
+  const std::string header = encode_segment_header(header_);
+  const std::string_view part = header;
+  at_ = header.size();
+  return file_->write(0, {&part, 1});
+}
+
+Result<Done> Mender::add(const Record& record) {
+  batch_.append(record);
+  return batch_.bytes() < kBatchFullBytes ? Done{} : write_batch();
+}
+
+Result<Done> Mender::write_batch() {
+  if (batch_.empty()) return Done{};
+  Batch batch = std::exchange(batch_, Batch());
+  batch.seal({.index = next_index_++,
+              .cluster_time = header_.cluster_time,
+              .wall_time = header_.wall_time},
+             header_.salt, at_);
+  const std::uint64_t at = std::exchange(at_, at_ + batch.bytes());
+  return file_->write(at, batch.parts());
+}
+
+Result<Done> Mender::finish() {
+  for (const auto step :
+       {+[](Mender& m) { return m.write_batch(); }, +[](Mender& m) { return m.file_->sync(); },
+        +[](Mender& m) {
+          return m.directory_.rename(kMendingName, segment_name(m.header_.number));
+        },
+        +[](Mender& m) { return m.directory_.sync(); }}) {
+    auto done = step(*this);
+    if (!done) return done;
+  }
+  return Done{};
+}
+
+}  // namespace xylem
