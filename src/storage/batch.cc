@@ -59,6 +59,16 @@ void Batch::seal(BatchHeader header, std::uint64_t salt, std::uint64_t offset) {
   }
 }
 
+void Batch::clear() {
+  text_.resize(kBatchHeaderBytes);
+  long_bodies_.clear();
+  long_bytes_ = 0;
+  record_count_ = 0;
+  has_records_ = false;
+  put_ids_.clear();
+  paused_tubes_.clear();
+}
+
 std::vector<std::string_view> Batch::parts() const {
   const std::string_view text = text_;
   std::vector<std::string_view> parts;

@@ -22,18 +22,21 @@ class Batch {
   void append(const Record& record);
 
   [[nodiscard]] bool empty() const { return record_count_ == 0; }
+  [[nodiscard]] std::uint32_t record_count() const { return record_count_; }
   // Whether a reply waits for it: it holds more than notes.
   [[nodiscard]] bool has_records() const { return has_records_; }
-  // Header included.
+  // Header included. At most 4 GiB; whoever gathers stops at about 1 MiB.
   [[nodiscard]] std::uint64_t bytes() const { return text_.size() + long_bytes_; }
 
-  // At most 4 GiB; whoever gathers stops at about 1 MiB.
   // Writes header and checks, for a batch that stands at `offset` of a segment with that salt.
   // record_count and record_bytes of `header` are filled in here.
   void seal(BatchHeader header, std::uint64_t salt, std::uint64_t offset);
   // The bytes to write, in order; views live as long as the batch is not changed or moved. May be
   // called, and the views read, on another thread after seal().
   [[nodiscard]] std::vector<std::string_view> parts() const;
+
+  // Empties it for other records; memory is kept.
+  void clear();
 
   // Ids of the puts and names of the pauses in it: what stands in its segment now.
   [[nodiscard]] const std::vector<JobId>& put_ids() const { return put_ids_; }

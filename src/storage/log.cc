@@ -1,0 +1,276 @@
+// Where batches go. All of this runs on the loop's thread and only moves values about; what a disk
+// has to do is done by log_tasks.cc, what blocks at start and stop by log_start.cc.
+#include "xylem/storage/log.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "storage/salt.h"
+#include "xylem/check.h"
+
+namespace xylem {
+namespace {
+
+// A batch is closed when it has grown to this, or to a quarter of a segment, so that it wastes
+// little at the end of one.
+constexpr std::uint64_t kClosingBytes = 1'048'576;
+constexpr std::uint64_t kBlockBytes = 4'096;  // of a file system; close enough where it is less
+// Batches that are kept for their memory.
+constexpr std::size_t kUnusedBatches = 4;
+
+}  // namespace
+
+std::uint64_t in_blocks(std::uint64_t bytes) {
+  return (bytes + kBlockBytes - 1) / kBlockBytes * kBlockBytes;
+}
+
+void WriteAheadLog::begin_batch() {
+  if (unused_.empty()) {
+    open_.batch = std::make_unique<Batch>();
+  } else {
+    open_.batch = std::move(unused_.back());
+    unused_.pop_back();
+  }
+  open_.thought = current();
+}
+
+std::uint64_t WriteAheadLog::closing_bytes() const {
+  return std::min(kClosingBytes, std::max(kBlockBytes, segment_bytes_ / 4));
+}
+
+void WriteAheadLog::append(const Record& record) {
+  if (open_.batch == nullptr) begin_batch();
+  open_.batch->append(record);
+  if (!is_note(record)) position_ = last_placed_ + closed_.size() + 1;
+  if (open_.batch->bytes() >= closing_bytes()) close_batch();
+}
+
+void WriteAheadLog::close_batch() {
+  if (open_.batch == nullptr) return;
+  closed_bytes_ += open_.batch->bytes();
+  closed_.push_back(std::move(open_));
+  open_ = {};
+}
+
+std::uint64_t WriteAheadLog::waiting_bytes() const {
+  return closed_bytes_ + (open_.batch == nullptr ? 0 : open_.batch->bytes());
+}
+
+BatchIndex WriteAheadLog::newest() const {
+  return last_placed_ + closed_.size() + (open_.batch == nullptr ? 0 : 1);
+}
+
+std::unique_ptr<LogWrite> WriteAheadLog::begin_write(const LogMoment& moment, bool sync) {
+  if (writing_ || failure_) return nullptr;
+  close_batch();
+  auto write = std::make_unique<LogWrite>();
+  while (!closed_.empty() && make_room(closed_.front().batch->bytes())) {
+    closed_bytes_ -= closed_.front().batch->bytes();
+    place(std::move(closed_.front()), moment, *write);
+    closed_.pop_front();
+  }
+  const bool unsynced = durable_ < last_placed_;
+  if (write->parts_.empty() && !(sync && unsynced)) return nullptr;
+  write->last_index_ = last_placed_;
+  write->synced = sync;
+  if (sync) {
+    for_unsynced(
+        [&write](Segment& segment) { write->files_to_sync_.push_back(segment.file.get()); });
+  }
+  writing_ = true;
+  return write;
+}
+
+// Only the newest segments can be unsynced.
+template <class Act>
+void WriteAheadLog::for_unsynced(Act act) {
+  for (auto segment = segments_.rbegin(); segment != segments_.rend() && segment->unsynced;
+       ++segment) {
+    act(*segment);
+  }
+}
+
+// Whether the current segment takes a batch of so many bytes, perhaps after the spare has become
+// the current one.
+bool WriteAheadLog::make_room(std::uint64_t bytes) {
+  const auto fits = [bytes](const Segment& segment) {
+    return !segment.closed && segment.end + bytes <= segment.bytes;
+  };
+  if (fits(segments_.back())) return true;
+  if (!spare_) return false;
+  if (!fits(*spare_)) {
+    wanted_spare_bytes_ = in_blocks(spare_->end + bytes);
+    return false;
+  }
+  roll();
+  return true;
+}
+
+void WriteAheadLog::roll() {
+  segments_bytes_ += in_blocks(spare_->bytes);
+  segments_.push_back(std::move(*spare_));
+  spare_.reset();
+  wanted_spare_bytes_ = segment_bytes_;
+}
+
+void WriteAheadLog::place(Gathered gathered, const LogMoment& moment, LogWrite& write) {
+  Segment& segment = segments_.back();
+  if (!segment.has_header) {
+    segment.has_header = true;
+    write.segment_headers_.push_back(
+        encode_segment_header({.number = segment.number,
+                               .first_index = last_placed_ + 1,
+                               .last_id = moment.last_id,
+                               .last_bury_order = moment.last_bury_order,
+                               .cluster_time = moment.cluster,
+                               .wall_time = moment.wall,
+                               .salt = segment.salt}));
+    const std::string_view header = write.segment_headers_.back();
+    write.parts_.push_back({segment.file.get(), 0, {header}});
+    write.bytes += header.size();
+  }
+  Batch& batch = *gathered.batch;
+  const BatchHeader header{
+      .index = ++last_placed_, .term = 0, .cluster_time = moment.cluster, .wall_time = moment.wall};
+  batch.seal(header, segment.salt, segment.end);
+  append_part(write, segment, batch.parts());
+  segment.end += batch.bytes();
+  segment.unsynced = true;
+  segment.closed = segment.bytes > in_blocks(segment_bytes_);
+  write.bytes += batch.bytes();
+  write.record_count += batch.record_count();
+  if (gathered.thought != segment.number) {
+    write.moved.push_back({segment.number, batch.put_ids(), batch.paused_tubes()});
+  }
+  write.batches_.push_back(std::move(gathered.batch));
+}
+
+// What is contiguous is written by one call.
+void WriteAheadLog::append_part(LogWrite& write, Segment& segment,
+                                std::vector<std::string_view> bytes) {
+  const bool goes_on = !write.parts_.empty() && write.parts_.back().file == segment.file.get();
+  if (!goes_on) {
+    write.parts_.push_back({segment.file.get(), segment.end, std::move(bytes)});
+    return;
+  }
+  auto& all = write.parts_.back().bytes;
+  all.insert(all.end(), bytes.begin(), bytes.end());
+}
+
+void WriteAheadLog::finish(std::unique_ptr<LogWrite> write) {
+  CHECK(writing_);
+  writing_ = false;
+  for (auto& batch : write->batches_) {
+    if (unused_.size() == kUnusedBatches || batch->bytes() > 2 * kClosingBytes) break;
+    batch->clear();
+    unused_.push_back(std::move(batch));
+  }
+  if (write->error) return fail(*write->error);
+  if (!write->synced) return;
+  durable_ = write->last_index_;
+  for_unsynced([](Segment& segment) { segment.unsynced = false; });
+}
+
+void WriteAheadLog::fail(Error error) {
+  if (!failure_) failure_ = std::move(error);
+}
+
+std::uint64_t WriteAheadLog::sealed_bytes() const {
+  const Segment& last = segments_.back();
+  return segments_bytes_ - (last.closed ? 0 : in_blocks(last.bytes));
+}
+
+std::uint64_t WriteAheadLog::total_bytes() const {
+  return segments_bytes_ + (spare_ ? in_blocks(spare_->bytes) : 0);
+}
+
+std::uint64_t WriteAheadLog::room() const {
+  const Segment& segment = segments_.back();
+  const std::uint64_t used = segment.end + waiting_bytes();
+  return used >= segment.bytes ? 0 : segment.bytes - used;
+}
+
+bool WriteAheadLog::has_sealed() const { return segments_.size() > 1 || segments_.back().closed; }
+
+void WriteAheadLog::remove_oldest() {
+  CHECK(has_sealed() && !removing_);
+  removing_ = true;
+}
+
+// Sealed segments whose unused end was not cut off yet: only the newest have an open file.
+WriteAheadLog::Segment* WriteAheadLog::oldest_uncut() {
+  Segment* uncut = nullptr;
+  if (segments_.empty()) return uncut;
+  for (auto segment = segments_.rbegin() + 1;
+       segment != segments_.rend() && segment->file != nullptr; ++segment) {
+    if (!segment->unsynced) uncut = &*segment;
+  }
+  return uncut;
+}
+
+bool WriteAheadLog::has_uncut() const {
+  return segments_.size() > 1 && segments_[segments_.size() - 2].unsynced;
+}
+
+std::unique_ptr<LogChore> WriteAheadLog::begin_chore() {
+  if (busy_ || failure_) return nullptr;
+  auto chore = std::make_unique<LogChore>();
+  chore->directory_ = &directory_;
+  using Kind = LogChore::Kind;
+  Segment* uncut = oldest_uncut();
+  if (removing_ && segments_.size() > 1) {
+    chore->kind_ = segments_.front().damaged ? Kind::kSetAside : Kind::kRemove;
+    chore->number_ = segments_.front().number;
+  } else if ((!full_ || tries_again_) && (!spare_ || spare_->bytes < wanted_spare_bytes_)) {
+    chore->kind_ = Kind::kPrepareSpare;
+    chore->number_ = spare_ ? spare_->number : last_number_ + 1;
+    chore->bytes_ = wanted_spare_bytes_;
+    if (spare_) chore->file_ = std::move(spare_->file);
+    spare_.reset();
+    tries_again_ = false;
+  } else if (uncut != nullptr) {
+    chore->kind_ = Kind::kTrim;
+    chore->number_ = uncut->number;
+    chore->bytes_ = uncut->end;
+    chore->file_ = std::move(uncut->file);
+  } else {
+    return nullptr;
+  }
+  busy_ = true;
+  return chore;
+}
+
+void WriteAheadLog::finish(std::unique_ptr<LogChore> chore) {
+  CHECK(busy_);
+  busy_ = false;
+  if (chore->error) return fail(*chore->error);
+  switch (chore->kind_) {
+    case LogChore::Kind::kPrepareSpare:
+      full_ = chore->full_;
+      if (full_ && chore->file_ == nullptr) return;
+      last_number_ = chore->number_;
+      spare_ = Segment{.number = chore->number_,
+                       .bytes = full_ ? segment_bytes_ : chore->bytes_,
+                       .end = kSegmentHeaderBytes,
+                       .salt = random_salt(),
+                       .file = std::move(chore->file_),
+                       .has_header = false};
+      return;
+    case LogChore::Kind::kTrim: {
+      const auto cut = std::ranges::find(segments_, chore->number_, &Segment::number);
+      segments_bytes_ -= in_blocks(cut->bytes) - in_blocks(chore->bytes_);
+      cut->bytes = chore->bytes_;
+      return;
+    }
+    case LogChore::Kind::kRemove:
+    case LogChore::Kind::kSetAside:
+      removing_ = false;
+      segments_bytes_ -= in_blocks(segments_.front().bytes);
+      if (segments_.front().damaged) --damaged_count_;
+      segments_.pop_front();
+      tries_again_ = true;
+      return;
+  }
+}
+
+}  // namespace xylem

@@ -1,0 +1,98 @@
+// What blocks: the start goes on where recovery ended, the stop gives back what is not used.
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "storage/salt.h"
+#include "xylem/storage/log.h"
+
+namespace xylem {
+
+Result<std::unique_ptr<WriteAheadLog>> WriteAheadLog::open(Directory& directory,
+                                                           std::uint64_t segment_bytes,
+                                                           const Recovered& found) {
+  std::unique_ptr<WriteAheadLog> log(new WriteAheadLog(directory, segment_bytes, found));
+  if (auto started = log->start(found); !started) return started.error();
+  return log;
+}
+
+WriteAheadLog::WriteAheadLog(Directory& directory, std::uint64_t segment_bytes,
+                             const Recovered& found)
+    : directory_(directory),
+      segment_bytes_(in_blocks(segment_bytes)),
+      wanted_spare_bytes_(segment_bytes_),
+      last_placed_(found.last_index),
+      position_(found.last_index),
+      durable_(found.last_index) {}
+
+Result<Done> WriteAheadLog::start(const Recovered& found) {
+  last_number_ = found.next_number - 1;
+  for (const SegmentNumber spare : found.spares) {
+    if (auto removed = directory_.remove(segment_name(spare)); !removed) return removed;
+  }
+  for (const FoundSegment& segment : found.segments) {
+    if (segment.damaged) ++damaged_count_;
+    segments_bytes_ += in_blocks(segment.bytes);
+    segments_.push_back({.number = segment.number,
+                         .bytes = segment.bytes,
+                         .end = segment.end,
+                         .salt = segment.salt,
+                         .damaged = segment.damaged});
+  }
+  if (!found.segments.empty() && !found.segments.back().damaged) {
+    if (auto on = go_on_in(segments_.back()); !on) return on;
+  }
+  return prepare_first_spares();
+}
+
+// If the disk has no room, what the file has already is all that it gets.
+Result<Done> WriteAheadLog::go_on_in(Segment& last) {
+  auto file = directory_.open(segment_name(last.number));
+  if (!file) return file.error();
+  last.file = std::move(file).value();
+  if (last.bytes > segment_bytes_) {
+    last.closed = true;
+    return Done{};
+  }
+  auto allocated = last.file->allocate(segment_bytes_);
+  if (!allocated) return allocated.error();
+  if (!allocated.value()) return last.file->truncate(last.bytes);
+  segments_bytes_ += segment_bytes_ - in_blocks(last.bytes);
+  last.bytes = segment_bytes_;
+  return last.file->sync();
+}
+
+// A log needs a segment to begin with, and then one to spare.
+Result<Done> WriteAheadLog::prepare_first_spares() {
+  while (std::unique_ptr<LogChore> chore = begin_chore()) {
+    chore->run();
+    finish(std::move(chore));
+    if (failure_) return *failure_;
+    const bool has_current = !segments_.empty() && !segments_.back().damaged;
+    if (has_current) continue;
+    if (!spare_)
+      return Error{fmt::format("{}: no space for a log segment", directory_.path_of(""))};
+    roll();
+  }
+  return Done{};
+}
+
+// The current segment stays, if it was ever written to; the next start goes on in it.
+Result<Done> WriteAheadLog::close() {
+  CHECK(!writing_ && !busy_);
+  if (spare_) {
+    spare_->file.reset();
+    if (auto removed = directory_.remove(segment_name(spare_->number)); !removed) return removed;
+  }
+  Segment& last = segments_.back();
+  if (!last.has_header) {
+    last.file.reset();
+    if (auto removed = directory_.remove(segment_name(last.number)); !removed) return removed;
+  } else if (last.file != nullptr) {
+    if (auto cut = last.file->truncate(last.end); !cut) return cut;
+    if (auto synced = last.file->sync(); !synced) return synced;
+  }
+  return directory_.sync();
+}
+
+}  // namespace xylem

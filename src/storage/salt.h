@@ -1,0 +1,18 @@
+// The random salt of a segment: what a client sends, or an old file holds, cannot know it.
+#pragma once
+
+#include <sys/random.h>
+
+#include <cstdint>
+
+#include "xylem/check.h"
+
+namespace xylem {
+
+inline std::uint64_t random_salt() {
+  std::uint64_t salt = 0;
+  CHECK(getrandom(&salt, sizeof salt, 0) == sizeof salt);
+  return salt;
+}
+
+}  // namespace xylem
