@@ -16,6 +16,9 @@
 
 namespace xylem {
 
+// When the log is synced: before each reply, at most so many ms after a write, not at all.
+enum class SyncPolicy : std::uint8_t { kAlways, kInterval, kNoSync };
+
 enum class LogLevel : std::uint8_t { kError, kWarning, kInfo, kDebug, kTrace };
 enum class LogFormat : std::uint8_t { kText, kJson };
 
@@ -43,6 +46,12 @@ struct Config {
   std::uint32_t idle_timeout_seconds = 0;  // idle-timeout, 0: none, R
   std::uint64_t out_buffer_bytes = limits::kOutBufferBytes;  // out-buffer, R
 
+  // log.*, the write-ahead log.
+  std::string log_directory;                     // dir [-b]; empty: jobs are in memory only
+  SyncPolicy log_sync = SyncPolicy::kAlways;     // sync [-f, -F], R
+  std::uint32_t log_interval_ms = 50;            // interval [-f], of kInterval; at least 1, R
+  std::uint64_t log_segment_bytes = 10'485'760;  // segment-size [-s]
+
   // logging.*: level [-V raises it], format; both R.
   LogLevel log_level = LogLevel::kInfo;
   LogFormat log_format = LogFormat::kText;
@@ -61,7 +70,20 @@ struct PrintAndExit {
   bool to_stderr = false;
   int exit_code = 0;
 };
-using Invocation = std::variant<Run, PrintAndExit>;
+// --import-binlog: take a beanstalkd's jobs over into an empty log.
+struct ImportBinlog {
+  Config config;
+  std::string from;
+};
+// --check-log, --dump-log: look at a stopped server's log.
+struct CheckLog {
+  std::string directory;
+};
+struct DumpLog {
+  std::string directory;
+  bool as_json = false;
+};
+using Invocation = std::variant<Run, PrintAndExit, ImportBinlog, CheckLog, DumpLog>;
 
 // Parses beanstalkd's options and ours (xylemd(8)), reads the config file if one is named. Usage
 // errors are PrintAndExit with code 5, -h and -v with 0 (behaviour of beanstalkd), --check-config

@@ -74,25 +74,56 @@ void add_logging_options(CLI::App& app, CommandLine& line) {
   app.add_flag("-V,--verbose", settings.verbosity, "log more; may be repeated");
 }
 
-// beanstalkd's options for its log, refused until there is a log that keeps what they promise; and
-// two that beanstalkd itself ignores.
-void add_other_options(CLI::App& app, CommandLine& line) {
-  const auto refuse = [&app](const std::string& names, const char* type, const char* help) {
-    const auto refused = [names](const std::string&) {
-      throw CLI::ValidationError(names, "there is no write-ahead log yet: jobs are in memory only");
-    };
-    app.add_option_function<std::string>(names, refused, help)->type_name(type);
-  };
-  refuse("-b", "DIR", "write-ahead log directory (refused: not there yet)");
-  refuse("-f", "MS", "sync the log every MS milliseconds (refused: not there yet)");
-  refuse("-s", "BYTES", "size of a log segment (refused: not there yet)");
+// beanstalkd's meaning: -f 0 syncs before each reply; the last of -f and -F wins.
+void add_sync_options(CLI::App& app, Settings& settings) {
+  app.add_option_function<std::string>(
+         "-f,--sync-interval",
+         [&settings](const std::string& text) {
+           const auto ms = scan_size(text);
+           if (!ms) throw CLI::ValidationError("-f", fmt::format("'{}' is no number", text));
+           settings.log_sync = *ms == 0 ? SyncPolicy::kAlways : SyncPolicy::kInterval;
+           if (*ms == 0) return;
+           settings.log_interval_ms = static_cast<std::uint32_t>(
+               std::min<std::uint64_t>(*ms, std::numeric_limits<std::uint32_t>::max()));
+         },
+         "reply at once and sync the log within MS milliseconds; 0: sync before each reply (0)")
+      ->type_name("MS")
+      ->trigger_on_parse();
   app.add_flag_function(
-      "-F",
-      [](std::int64_t) {
-        throw CLI::ValidationError("-F",
-                                   "there is no write-ahead log yet: jobs are in memory only");
-      },
-      "never sync the log (refused: not there yet)");
+         "-F,--never-sync", [&settings](std::int64_t) { settings.log_sync = SyncPolicy::kNoSync; },
+         "reply at once and never sync the log")
+      ->trigger_on_parse();
+}
+
+void add_log_options(CLI::App& app, CommandLine& line) {
+  Settings& settings = line.settings;
+  app.add_option("-b,--log-dir", settings.log_directory,
+                 "keep jobs in a write-ahead log in DIR, which must exist")
+      ->type_name("DIR");
+  add_sync_options(app, settings);
+  app.add_option_function<std::string>(
+         "-s,--segment-size",
+         [&settings](const std::string& text) {
+           const auto bytes = scan_size(text);
+           if (!bytes) throw CLI::ValidationError("-s", fmt::format("'{}' is no size", text));
+           settings.log_segment_bytes = clamp_segment_bytes(*bytes, settings.notices);
+         },
+         "size of one file of the log (10485760)")
+      ->type_name("BYTES");
+  app.add_option(
+         "--import-binlog", line.import_binlog,
+         "take over the jobs of a beanstalkd's log in DIR into the empty log of -b, and exit")
+      ->type_name("DIR");
+  app.add_option("--check-log", line.check_log, "verify a stopped server's log in DIR, and exit")
+      ->type_name("DIR");
+  app.add_option("--dump-log", line.dump_log,
+                 "print the records of a stopped server's log in DIR, and exit")
+      ->type_name("DIR");
+  app.add_flag("--json", line.as_json, "with --dump-log: print lines of JSON");
+}
+
+// beanstalkd ignores them too.
+void add_ignored_options(CLI::App& app, CommandLine& line) {
   for (const char* letter : {"-c", "-n"}) {
     app.add_flag_function(
         letter,
@@ -118,7 +149,8 @@ std::variant<CommandLine, PrintAndExit> read_command_line(int argc, const char* 
   CLI::App app("A work queue server that speaks the beanstalk protocol.", "xylemd");
   add_serving_options(app, line);
   add_logging_options(app, line);
-  add_other_options(app, line);
+  add_log_options(app, line);
+  add_ignored_options(app, line);
   add_process_options(app, line);
   try {
     app.parse(argc, argv);

@@ -84,6 +84,24 @@ constexpr Key kKeys[] = {
      [](const YAML::Node& node, Settings& s) {
        return set_number<std::uint64_t>(node, 1024, 1ULL << 40U, s.out_buffer_bytes);
      }},
+    {"log.dir",
+     [](const YAML::Node& node, Settings& s) -> Complaint {
+       if (!node.IsScalar()) return "must be a directory's path";
+       s.log_directory = node.Scalar();
+       return {};
+     }},
+    {"log.sync",
+     [](const YAML::Node& node, Settings& s) -> Complaint {
+       if (node.IsScalar()) s.log_sync = sync_policy_named(node.Scalar());
+       return s.log_sync ? "" : "must be always, interval or never";
+     }},
+    {"log.interval", [](const YAML::Node& node,
+                        Settings& s) { return set_number(node, 1U, kAnyU32, s.log_interval_ms); }},
+    {"log.segment-size",
+     [](const YAML::Node& node, Settings& s) {
+       return set_number(node, limits::kLeastSegmentBytes, limits::kMostSegmentBytes,
+                         s.log_segment_bytes);
+     }},
     {"logging.level",
      [](const YAML::Node& node, Settings& s) -> Complaint {
        if (node.IsScalar()) s.log_level = log_level_named(node.Scalar());
@@ -103,7 +121,9 @@ const Key* find_key(const std::string& name) {
   return nullptr;
 }
 
-bool is_section(const std::string& name) { return name == "limits" || name == "logging"; }
+bool is_section(const std::string& name) {
+  return name == "limits" || name == "log" || name == "logging";
+}
 
 // Reads the keys of a map whose own name is `prefix`, with its dot.
 Result<Settings> read_map(const std::string& path, const std::string& prefix, const YAML::Node& map,

@@ -25,6 +25,8 @@ Invocation parse_invocation(int argc, const char* const* argv) {
   auto line = read_command_line(argc, argv);
   if (auto* instead = std::get_if<PrintAndExit>(&line)) return *instead;
   const auto& given = std::get<CommandLine>(line);
+  if (!given.check_log.empty()) return CheckLog{given.check_log};
+  if (!given.dump_log.empty()) return DumpLog{given.dump_log, given.as_json};
   Result<Config> config = load(given);
   if (!config) {
     return PrintAndExit{.text = fmt::format("xylemd: {}\n", config.error().text),
@@ -32,6 +34,14 @@ Invocation parse_invocation(int argc, const char* const* argv) {
                         .exit_code = config.error().exit_code};
   }
   if (given.check_config) return PrintAndExit{.text = "xylemd: the settings are good\n"};
+  if (!given.import_binlog.empty()) {
+    if (config.value().log_directory.empty()) {
+      return PrintAndExit{.text = "xylemd: --import-binlog needs -b DIR, the log to import into\n",
+                          .to_stderr = true,
+                          .exit_code = 5};
+    }
+    return ImportBinlog{std::move(config).value(), given.import_binlog};
+  }
   return Run{std::move(config).value()};
 }
 

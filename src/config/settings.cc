@@ -43,6 +43,14 @@ std::optional<LogLevel> log_level_named(const std::string& word) {
   return named(kNames, word);
 }
 
+std::optional<SyncPolicy> sync_policy_named(const std::string& word) {
+  constexpr std::array<std::pair<const char*, SyncPolicy>, 3> kNames{
+      {{"always", SyncPolicy::kAlways},
+       {"interval", SyncPolicy::kInterval},
+       {"never", SyncPolicy::kNoSync}}};
+  return named(kNames, word);
+}
+
 std::optional<LogFormat> log_format_named(const std::string& word) {
   constexpr std::array<std::pair<const char*, LogFormat>, 2> kNames{
       {{"text", LogFormat::kText}, {"json", LogFormat::kJson}}};
@@ -54,6 +62,13 @@ std::uint32_t clamp_job_bytes(std::uint64_t bytes, std::vector<std::string>& not
   notices.push_back(
       fmt::format("max-job-size {} is too large; using {}", bytes, limits::kMostJobBytes));
   return limits::kMostJobBytes;
+}
+
+std::uint64_t clamp_segment_bytes(std::uint64_t bytes, std::vector<std::string>& notices) {
+  const std::uint64_t good =
+      std::clamp(bytes, limits::kLeastSegmentBytes, limits::kMostSegmentBytes);
+  if (good != bytes) notices.push_back(fmt::format("segment-size {}: using {}", bytes, good));
+  return good;
 }
 
 Result<ListenAddress> parse_listen_address(const std::string& text, const std::string& port) {
@@ -98,6 +113,10 @@ Result<Config> merge(const Settings& under, const Settings& over) {
   choose(config.most_connections, under.most_connections, over.most_connections);
   choose(config.idle_timeout_seconds, under.idle_timeout_seconds, over.idle_timeout_seconds);
   choose(config.out_buffer_bytes, under.out_buffer_bytes, over.out_buffer_bytes);
+  choose(config.log_directory, under.log_directory, over.log_directory);
+  choose(config.log_sync, under.log_sync, over.log_sync);
+  choose(config.log_interval_ms, under.log_interval_ms, over.log_interval_ms);
+  choose(config.log_segment_bytes, under.log_segment_bytes, over.log_segment_bytes);
   choose(config.log_level, under.log_level, over.log_level);
   choose(config.log_format, under.log_format, over.log_format);
   config.log_level = raised(config.log_level, over.verbosity);

@@ -20,6 +20,10 @@ struct Settings {
   std::optional<std::uint32_t> most_connections;
   std::optional<std::uint32_t> idle_timeout_seconds;
   std::optional<std::uint64_t> out_buffer_bytes;
+  std::optional<std::string> log_directory;
+  std::optional<SyncPolicy> log_sync;
+  std::optional<std::uint32_t> log_interval_ms;
+  std::optional<std::uint64_t> log_segment_bytes;
   std::optional<LogLevel> log_level;
   std::optional<LogFormat> log_format;
   std::uint32_t verbosity = 0;       // how often -V was given
@@ -31,6 +35,10 @@ struct CommandLine {
   Settings settings;
   std::string config_file;
   bool check_config = false;
+  std::string import_binlog;
+  std::string check_log;
+  std::string dump_log;
+  bool as_json = false;
 };
 
 // The command line, or what to print instead of running.
@@ -49,7 +57,11 @@ Result<ListenAddress> parse_listen_address(const std::string& text, const std::s
 // beanstalkd's -z: larger sizes are cut to limits::kMostJobBytes, with a notice.
 std::uint32_t clamp_job_bytes(std::uint64_t bytes, std::vector<std::string>& notices);
 
-// The words of logging.level and logging.format.
+// beanstalkd's -s takes any size; a smaller segment than this would hold nothing.
+std::uint64_t clamp_segment_bytes(std::uint64_t bytes, std::vector<std::string>& notices);
+
+// The words of log.sync, logging.level and logging.format.
+std::optional<SyncPolicy> sync_policy_named(const std::string& word);
 std::optional<LogLevel> log_level_named(const std::string& word);
 std::optional<LogFormat> log_format_named(const std::string& word);
 

@@ -99,15 +99,45 @@ TEST_CASE("wrong usage exits 5 with the usage text") {
 }
 
 TEST_CASE(
-    "options of the log are refused until there is one; -c and -n are ignored with a notice") {
-  using Arguments = std::vector<const char*>;
-  for (const Arguments& refused :
-       {Arguments{"-b", "dir"}, Arguments{"-f", "50"}, Arguments{"-s", "4096"}, Arguments{"-F"}}) {
-    const PrintAndExit message = printed(refused);
-    CHECK(message.exit_code == 5);
-    CHECK(contains(message.text, "no write-ahead log yet"));
-  }
+    "options of the log as beanstalkd has them: 0 ms is before each reply, the last word wins") {
+  CHECK(config_of({}).log_directory.empty());
+  CHECK(config_of({"-b", "dir"}).log_directory == "dir");
+  CHECK(config_of({"-bdir"}).log_sync == SyncPolicy::kAlways);
+  CHECK(config_of({"-f", "0"}).log_sync == SyncPolicy::kAlways);
+  CHECK(config_of({"-f20"}).log_sync == SyncPolicy::kInterval);
+  CHECK(config_of({"-f20"}).log_interval_ms == 20);
+  CHECK(config_of({"-f", "-1"}).log_interval_ms == 4'294'967'295);
+  CHECK(config_of({"-F"}).log_sync == SyncPolicy::kNoSync);
+  CHECK(config_of({"-f", "20", "-F"}).log_sync == SyncPolicy::kNoSync);
+  CHECK(config_of({"-F", "-f", "20"}).log_sync == SyncPolicy::kInterval);
+  CHECK(config_of({"-s", "20000"}).log_segment_bytes == 20'000);
+  CHECK(printed({"-f", "soon"}).exit_code == 5);
+  CHECK(printed({"-s", "1k"}).exit_code == 5);
+}
+
+TEST_CASE("a segment that would hold nothing is made larger, with a notice") {
+  const Config config = config_of({"-s", "1"});
+  CHECK(config.log_segment_bytes == limits::kLeastSegmentBytes);
+  REQUIRE(config.notices.size() == 1);
+  CHECK(config.notices[0] == "segment-size 1: using 16384");
+}
+
+TEST_CASE("-c and -n are ignored with a notice") {
   CHECK(config_of({"-c", "-n"}).notices.size() == 2);
+}
+
+TEST_CASE("what is done with a log instead of serving") {
+  const Invocation checks = invoke({"--check-log", "dir"});
+  REQUIRE(std::holds_alternative<CheckLog>(checks));
+  CHECK(std::get<CheckLog>(checks).directory == "dir");
+  const Invocation dumps = invoke({"--dump-log", "dir", "--json"});
+  REQUIRE(std::holds_alternative<DumpLog>(dumps));
+  CHECK(std::get<DumpLog>(dumps).as_json);
+  const Invocation imports = invoke({"--import-binlog", "old", "-b", "new", "-z", "7"});
+  REQUIRE(std::holds_alternative<ImportBinlog>(imports));
+  CHECK(std::get<ImportBinlog>(imports).from == "old");
+  CHECK(std::get<ImportBinlog>(imports).config.log_directory == "new");
+  CHECK(printed({"--import-binlog", "old"}).exit_code == 5);
 }
 
 TEST_CASE("--check-config says that settings are good") {
@@ -156,6 +186,10 @@ TEST_CASE("docs/example.yaml holds every key with its default") {
   CHECK(file.most_connections == defaults.most_connections);
   CHECK(file.idle_timeout_seconds == defaults.idle_timeout_seconds);
   CHECK(file.out_buffer_bytes == defaults.out_buffer_bytes);
+  CHECK(file.log_directory == defaults.log_directory);
+  CHECK(file.log_sync == defaults.log_sync);
+  CHECK(file.log_interval_ms == defaults.log_interval_ms);
+  CHECK(file.log_segment_bytes == defaults.log_segment_bytes);
   CHECK(file.log_level == defaults.log_level);
   CHECK(file.log_format == defaults.log_format);
 }
@@ -164,6 +198,7 @@ TEST_CASE("each key is taken, and the command line wins") {
   const TemporaryFile file(
       "listen: [ '0.0.0.0', '[::1]:7' ]\nuser: kr\nlimits:\n  max-job-size: 10\n"
       "  max-connections: 20\n  idle-timeout: 30\n  out-buffer: 4096\n"
+      "log: { dir: there, sync: interval, interval: 5, segment-size: 65536 }\n"
       "logging: { level: debug, format: json }\n");
   Result<Config> loaded = load(file.path(), {"-z", "99", "-p", "8"});
   REQUIRE(loaded.ok());
@@ -176,6 +211,10 @@ TEST_CASE("each key is taken, and the command line wins") {
   CHECK(config.most_connections == 20);
   CHECK(config.idle_timeout_seconds == 30);
   CHECK(config.out_buffer_bytes == 4096);
+  CHECK(config.log_directory == "there");
+  CHECK(config.log_sync == SyncPolicy::kInterval);
+  CHECK(config.log_interval_ms == 5);
+  CHECK(config.log_segment_bytes == 65'536);
   CHECK(config.log_level == LogLevel::kDebug);
   CHECK(config.log_format == LogFormat::kJson);
 }
@@ -192,7 +231,7 @@ TEST_CASE("mistakes name file, line and key") {
     const char* text;
     const char* error;
   };
-  constexpr std::array<Mistake, 11> kMistakes{{
+  constexpr std::array<Mistake, 13> kMistakes{{
       {"user: x\nport: 5\n", ":2: unknown key 'port'"},
       {"limits:\n  max-jobs: 5\n", ":2: unknown key 'limits.max-jobs'"},
       {"limits:\n\n  max-job-size: big\n",
@@ -203,6 +242,9 @@ TEST_CASE("mistakes name file, line and key") {
        ":2: key 'limits.max-connections': must be a whole number from 0 to 4294967295"},
       {"logging:\n  level: loud\n",
        ":2: key 'logging.level': must be error, warning, info, debug or trace"},
+      {"log:\n  sync: often\n", ":2: key 'log.sync': must be always, interval or never"},
+      {"log:\n  interval: 0\n",
+       ":2: key 'log.interval': must be a whole number from 1 to 4294967295"},
       {"logging: loud\n", ":1: 'logging' must hold keys"},
       {"user: a\nuser: b\n", ":2: key 'user' stands twice"},
       {"listen: []\n", ":1: key 'listen': names no address"},

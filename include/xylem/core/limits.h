@@ -44,6 +44,12 @@ inline constexpr std::uint32_t kCommandsPerTurn = 1'000;
 // counts as many as its system calls cost. About two milliseconds; what is over has the next turn.
 inline constexpr std::uint64_t kStepsPerTurn = 10'000;
 inline constexpr std::uint64_t kStepsPerEvent = 16;
+// A segment of the log: below, it would hold next to nothing; above, it is read and retired in too
+// large pieces.
+inline constexpr std::uint64_t kLeastSegmentBytes = 16'384;
+inline constexpr std::uint64_t kMostSegmentBytes = 1'073'741'824;
+// While more records than this wait for the disk no socket is read.
+inline constexpr std::uint64_t kWaitingRecordBytes = 67'108'864;
 // A stop waits this long for replies to leave.
 inline constexpr std::chrono::seconds kStopPatience{10};
 
