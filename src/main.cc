@@ -1,17 +1,24 @@
 // xylemd: command line in, exit code out. All the rest is the daemon's.
 //
-// Exit codes are beanstalkd's: 0 told to stop, 1 any other failure, 5 usage, 33 and 34 user, 111
-// listen.
+// Exit codes are beanstalkd's: 0 told to stop, 1 any other failure, 5 usage, 10 log directory, 32
+// to 34 user, 111 listen.
 
 #include <fmt/format.h>
 #include <malloc.h>
 
 #include <cstdio>
+#include <utility>
 #include <variant>
 
+#include "server/clock.h"
 #include "server/daemon.h"
+#include "server/user.h"
 #include "xylem/config.h"
+#include "xylem/core/command.h"
+#include "xylem/storage/import.h"
+#include "xylem/storage/posix_disk.h"
 
+namespace xylem {
 namespace {
 
 // The core's slabs and long bodies are mapped one by one, so that each goes back to the system when
@@ -23,20 +30,54 @@ void set_up_malloc() {
   mallopt(M_TRIM_THRESHOLD, 8 * 1024 * 1024);
 }
 
-int print(const xylem::PrintAndExit& message) {
+int print(const PrintAndExit& message) {
   fmt::print(message.to_stderr ? stderr : stdout, "{}", message.text);
   return message.exit_code;
 }
 
+int fail(const Error& error) {
+  fmt::print(stderr, "xylemd: {}\n", error.text);
+  return error.exit_code;
+}
+
+int serve(Run run, int argc, const char* const* argv) {
+  Daemon daemon(std::move(run.config), argc, argv);
+  const auto ended = daemon.run();
+  return ended ? 0 : fail(ended.error());
+}
+
+int import(const ImportBinlog& order) {
+  const Config& config = order.config;
+  if (!config.user.empty()) {
+    if (auto became = become_user(config.user); !became) return fail(became.error());
+  }
+  auto lock = lock_directory(config.log_directory);
+  if (!lock) return fail(lock.error());
+  auto into = open_directory(config.log_directory, Access::kWrite);
+  if (!into) return fail(into.error());
+  auto summary = import_binlogs(order.from, *into.value(), config.log_segment_bytes,
+                                config.most_job_bytes, wall_now());
+  if (!summary) return fail(summary.error());
+  for (const BinlogLine& line : lines_of(summary.value())) {
+    fmt::print(line.warning ? stderr : stdout, "{}{}\n", line.warning ? "warning: " : "",
+               line.text);
+  }
+  return 0;
+}
+
 }  // namespace
+}  // namespace xylem
 
 int main(int argc, char** argv) {
+  using namespace xylem;  // NOLINT
   set_up_malloc();
-  xylem::Invocation invocation = xylem::parse_invocation(argc, argv);
-  if (const auto* message = std::get_if<xylem::PrintAndExit>(&invocation)) return print(*message);
-  xylem::Daemon daemon(std::move(std::get<xylem::Run>(invocation).config), argc, argv);
-  const auto ended = daemon.run();
-  if (ended) return 0;
-  fmt::print(stderr, "xylemd: {}\n", ended.error().text);
-  return ended.error().exit_code;
+  Invocation invocation = parse_invocation(argc, argv);
+  return std::visit(overloaded{
+                        [&](Run& run) { return serve(std::move(run), argc, argv); },
+                        [](const PrintAndExit& message) { return print(message); },
+                        [](const ImportBinlog& order) { return import(order); },
+                        [](const CheckLog&) { return 0; },
+                        [](const DumpLog&) { return 0; },
+                    },
+                    invocation);
 }

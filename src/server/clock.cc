@@ -21,7 +21,12 @@ std::int64_t read_ns(clockid_t clock) {
 
 }  // namespace
 
-TurnClock::TurnClock() : offset_ns_(read_ns(CLOCK_REALTIME) - read_ns(CLOCK_BOOTTIME)) {}
+Time wall_now() { return moment_of(read_ns(CLOCK_REALTIME)).floor; }
+
+TurnClock::TurnClock(Time starts_at)
+    : offset_ns_(std::chrono::duration_cast<std::chrono::nanoseconds>(starts_at.time_since_epoch())
+                     .count() -
+                 read_ns(CLOCK_BOOTTIME)) {}
 
 Moment TurnClock::read() const { return moment_of(read_ns(CLOCK_BOOTTIME) + offset_ns_); }
 

@@ -1,4 +1,4 @@
-// TurnClock: where the engine's time comes from. It starts at the wall clock and goes on by
+// TurnClock: where the engine's time comes from. It starts where start_state() says and goes on by
 // CLOCK_BOOTTIME: it never goes back, counts a suspended machine's sleep, and does not notice when
 // somebody sets the wall clock. It is read once a turn (design: "The clock").
 #pragma once
@@ -23,9 +23,13 @@ constexpr Moment moment_of(std::int64_t nanoseconds) {
   return {.floor = Time(Duration(whole)), .ceil = Time(Duration(whole + part))};
 }
 
+// What the wall clock shows. For the start, and for the log, which remembers it.
+Time wall_now();
+
 class TurnClock {
  public:
-  TurnClock();
+  // The engine's time is `starts_at` now.
+  explicit TurnClock(Time starts_at);
 
   [[nodiscard]] Moment read() const;
   // `time` on CLOCK_BOOTTIME, as timerfd wants it; at least 1 ns, since 0 disarms.

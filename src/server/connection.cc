@@ -57,7 +57,13 @@ void Connection::on_event(int status, int events) {
   if ((events & UV_WRITABLE) != 0) server_.mark_dirty(*this);
   if ((events & UV_DISCONNECT) != 0) half_close();
   // What is not read now is reported again in the next turn.
-  if ((events & UV_READABLE) != 0 && !server_.spent()) read();
+  if ((events & UV_READABLE) != 0) {
+    if (server_.disk_is_behind()) {
+      stall();
+    } else if (!server_.spent()) {
+      read();
+    }
+  }
   if (!closed_) update_events();
 }
 
@@ -85,6 +91,16 @@ void Connection::read() {
   const std::size_t in_body = std::min(bytes, body.size());
   if (in_body > 0) parser_.body_arrived(in_body);
   take({rest.data(), bytes - in_body});
+}
+
+void Connection::stall() {
+  if (std::exchange(stalled_, true)) return;
+  server_.stall(*this);
+}
+
+void Connection::go_on() {
+  stalled_ = false;
+  update_events();
 }
 
 // Runs what was read, in place, if that is possible. Only what is left over is copied.
@@ -157,6 +173,12 @@ bool Connection::perform(Parser::Item& item) {
   return false;
 }
 
+void Connection::hold(std::uint64_t position) {
+  if (ending_) return;
+  if (!out_) out_ = server_.out_buffers().take();
+  out_->hold(position);
+}
+
 void Connection::answer(const Reply& reply) {
   if (ending_) return;
   CHECK(waiting_);
@@ -174,10 +196,13 @@ void Connection::answer(const ReplyDetails& details, const ProcessStats& process
 
 void Connection::flush() {
   if (out_) {
-    const OutBuffer::Outcome outcome = out_->send_to(socket_);
-    if (outcome == OutBuffer::Outcome::kFailed) return close();
-    send_stuck_ = outcome == OutBuffer::Outcome::kSome;
-    if (!send_stuck_) server_.out_buffers().give(std::move(out_));
+    using Outcome = OutBuffer::Outcome;
+    const Outcome outcome = out_->send_to(socket_, server_.durable());
+    if (outcome == Outcome::kFailed) return close();
+    if (outcome == Outcome::kHeld && server_.log_has_failed()) return close();
+    if (outcome == Outcome::kHeld) server_.hold(*this);
+    send_stuck_ = outcome == Outcome::kSome;
+    if (outcome == Outcome::kAll) server_.out_buffers().give(std::move(out_));
   }
   if (ending_ && !out_) {
     discard_input(socket_, server_.read_buffer());
@@ -210,8 +235,8 @@ bool Connection::is_over_limit() const {
 bool Connection::may_run() const { return !waiting_ && !ending_ && !is_over_limit(); }
 
 int Connection::wanted_events() const {
-  const bool reads =
-      !input_ended_ && !ending_ && !is_over_limit() && pending_.size() < limits::kReadAheadBytes;
+  const bool reads = !input_ended_ && !ending_ && !stalled_ && !is_over_limit() &&
+                     pending_.size() < limits::kReadAheadBytes;
   int events = reads ? UV_READABLE : 0;
   if (!reads && waiting_ && !half_closed_) events |= UV_DISCONNECT;
   if (send_stuck_) events |= UV_WRITABLE;

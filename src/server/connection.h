@@ -14,6 +14,7 @@
 //    pending_, at most limits::kReadAheadBytes of it. The rest stays in the kernel.
 //  - An idle connection owns no buffer: it reads into the turn's, writes from the pool's.
 //  - One write a turn (flush), whatever was said.
+//  - A reply that waits for the log holds back what stands behind it; commands go on being run.
 //  - The end of the input ends nothing: what was read is run and answered first.
 //
 // A uv_poll_t instead of a uv_tcp_t: it serves TCP and unix sockets alike, is smaller, and lets a
@@ -57,11 +58,16 @@ class Connection {
   // Whether there is something to run when the reply has come.
   [[nodiscard]] bool has_more() const { return input_ended_ || !pending_.empty(); }
 
+  // What it says from now on waits for this position of the log.
+  void hold(std::uint64_t position);
   // The reply to its command: any word but kOk, or the details of an OK.
   void answer(const Reply& reply);
   void answer(const ReplyDetails& details, const ProcessStats& process);
   // Runs what is pending, if nothing stands in its way. The server calls it from the resume list.
   void resume();
+  // It was stalled, and may read again.
+  void go_on();
+  [[nodiscard]] bool is_stalled() const { return stalled_; }
   // Sends what it has to say. The server calls it at the end of the turn, from the dirty list.
   void flush();
   // Runs no command any more; closes when all output has left.
@@ -74,8 +80,11 @@ class Connection {
   Links<Connection> dirty_links;
   Links<Connection> resume_links;
   Links<Connection> idle_links;
+  Links<Connection> held_links;
+  Links<Connection> stalled_links;
   bool is_dirty = false;
   bool is_resuming = false;
+  bool is_held = false;
   Time active_at{};  // of the idle list
 
  private:
@@ -86,6 +95,7 @@ class Connection {
   void read();
   void take(std::string_view fresh);
   void keep(std::string_view left);
+  void stall();
   void on_end_of_input();
   void half_close();
 
@@ -112,6 +122,7 @@ class Connection {
   bool input_ended_ = false;  // the peer has said its last
   bool half_closed_ = false;  // the engine knows that it will
   bool send_stuck_ = false;   // the socket took not all
+  bool stalled_ = false;      // not read: too much waits for the disk
   bool ending_ = false;
   bool closed_ = false;
 };

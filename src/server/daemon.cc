@@ -48,6 +48,7 @@ Daemon::Daemon(Config config, int argc, const char* const* argv)
 Daemon::~Daemon() { CHECK(uv_loop_close(&loop_) == 0); }
 
 Result<std::monostate> Daemon::run() {
+  log_.info("xylemd {} starts, pid {}", XYLEM_VERSION, getpid());
   for (const std::string& notice : config_.notices) log_.warn("{}", notice);
   Result<std::vector<ListenSocket>> sockets = open_sockets();
   if (!sockets) return sockets.error();
@@ -57,7 +58,16 @@ Result<std::monostate> Daemon::run() {
       return became;
     }
   }
-  serve(std::move(sockets).value());
+  Result<StartState> state = start_state(config_, log_);
+  for (const ListenSocket& socket : sockets.value()) {
+    if (!state) break;
+    if (auto listening = start_listening(socket); !listening) state = listening.error();
+  }
+  if (!state) {
+    close_all(sockets.value());
+    return state.error();
+  }
+  serve(std::move(sockets).value(), std::move(state).value());
   return std::monostate{};
 }
 
@@ -72,7 +82,7 @@ Result<std::vector<ListenSocket>> Daemon::open_sockets() {
     return sockets;
   }
   for (const ListenAddress& address : config_.listen) {
-    Result<ListenSocket> socket = listen_on(address, has_ipv4_wildcard(config_.listen, address));
+    Result<ListenSocket> socket = bind_to(address, has_ipv4_wildcard(config_.listen, address));
     if (!socket) {
       close_all(sockets);
       return socket.error();
@@ -82,10 +92,9 @@ Result<std::vector<ListenSocket>> Daemon::open_sockets() {
   return sockets;
 }
 
-void Daemon::serve(std::vector<ListenSocket> sockets) {
-  log_.info("xylemd {} starts, pid {}", XYLEM_VERSION, getpid());
+void Daemon::serve(std::vector<ListenSocket> sockets, StartState state) {
   signals_.start(loop_);
-  server_.emplace(loop_, config_, raise_descriptor_limit(), log_);
+  server_.emplace(loop_, config_, std::move(state), raise_descriptor_limit(), log_);
   server_->start();
   for (ListenSocket& socket : sockets) {
     listeners_.push_back(std::make_unique<Listener>(*server_, std::move(socket), log_));
@@ -138,7 +147,7 @@ void Daemon::stop(int number) {
 }
 
 void Daemon::on_turn_while_stopping() {
-  if (server_->connection_count() == 0) shut();
+  if (server_->connection_count() == 0 && server_->settle()) shut();
 }
 
 void Daemon::shut() {
@@ -157,6 +166,7 @@ void Daemon::reload() {
     Config config = std::move(loaded).value();
     if (config.listen != config_.listen) log_.warn("reload: listen needs a restart");
     if (config.user != config_.user) log_.warn("reload: user needs a restart");
+    if (config.log_directory != config_.log_directory) log_.warn("reload: log.dir needs a restart");
     xylem::configure(log_, config);
     server_->configure(config);
     log_.info("reloaded the configuration");

@@ -1,11 +1,11 @@
 // Daemon: the life of the process around the server: sockets, user, signals, systemd, reload, stop.
 //
-//     listen --> become user --> serve ...... SIGUSR1: drain, SIGHUP: reload
-//                                  |  SIGTERM, SIGINT
-//                                  v
+//     bind --> become user --> read the log --> listen, serve ...... SIGUSR1: drain, SIGHUP: reload
+//                                                 |  SIGTERM, SIGINT
+//                                                 v
 //                no new clients or commands, replies leave --> all closed, or patience ends
 //                                  |  a second one                       v
-//                                  +--> exit at once                   exit 0
+//                                  +--> exit at once        the log is synced --> exit 0
 #pragma once
 
 #include <uv.h>
@@ -37,7 +37,7 @@ class Daemon final : private SignalReceiver {
 
  private:
   Result<std::vector<ListenSocket>> open_sockets();
-  void serve(std::vector<ListenSocket> sockets);
+  void serve(std::vector<ListenSocket> sockets, StartState state);
   void on_signal(int number) override;
   void stop(int number);
   void on_turn_while_stopping();

@@ -58,8 +58,8 @@ int open_socket(int family) {
   return socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 }
 
-// A bound and listening socket, or -1 and errno.
-int bind_to(int family, const sockaddr* address, socklen_t length, bool only_ipv6 = false) {
+// A bound socket, or -1 and errno.
+int bound_socket(int family, const sockaddr* address, socklen_t length, bool only_ipv6 = false) {
   const int descriptor = open_socket(family);
   if (descriptor < 0) return -1;
   const int on = 1;
@@ -70,16 +70,14 @@ int bind_to(int family, const sockaddr* address, socklen_t length, bool only_ipv
     setsockopt(descriptor, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on);
   }
   set_options(descriptor, family);
-  if (bind(descriptor, address, length) == 0 && listen(descriptor, kBacklog) == 0) {
-    return descriptor;
-  }
+  if (bind(descriptor, address, length) == 0) return descriptor;
   const int error = errno;
   close(descriptor);
   errno = error;
   return -1;
 }
 
-Result<ListenSocket> listen_on_tcp(const TcpAddress& address, bool only_ipv6) {
+Result<ListenSocket> bind_to_tcp(const TcpAddress& address, bool only_ipv6) {
   const auto failed = [&address](const char* reason) {
     return Error{fmt::format("cannot listen on {}:{}: {}", address.host, address.port, reason),
                  kExitCode};
@@ -94,7 +92,8 @@ Result<ListenSocket> listen_on_tcp(const TcpAddress& address, bool only_ipv6) {
   if (status != 0) return failed(gai_strerror(status));
   const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> owner(found, freeaddrinfo);
   for (const addrinfo* info = found; info != nullptr; info = info->ai_next) {
-    const int descriptor = bind_to(info->ai_family, info->ai_addr, info->ai_addrlen, only_ipv6);
+    const int descriptor =
+        bound_socket(info->ai_family, info->ai_addr, info->ai_addrlen, only_ipv6);
     if (descriptor < 0) continue;
     return ListenSocket{.descriptor = descriptor, .name = name_of_socket(descriptor)};
   }
@@ -121,7 +120,7 @@ const char* clear_path(const std::string& path, const sockaddr_un& address) {
   return unlink(path.c_str()) == 0 ? nullptr : std::strerror(errno);
 }
 
-Result<ListenSocket> listen_on_unix(const UnixAddress& unix_address) {
+Result<ListenSocket> bind_to_unix(const UnixAddress& unix_address) {
   const std::string& path = unix_address.path;
   const auto failed = [&path](const char* reason) {
     return Error{fmt::format("cannot listen on unix:{}: {}", path, reason), kExitCode};
@@ -133,7 +132,7 @@ Result<ListenSocket> listen_on_unix(const UnixAddress& unix_address) {
   path.copy(address.sun_path, path.size());
   if (const char* reason = clear_path(path, address)) return failed(reason);
   const int descriptor =
-      bind_to(AF_UNIX, reinterpret_cast<const sockaddr*>(&address), sizeof address);
+      bound_socket(AF_UNIX, reinterpret_cast<const sockaddr*>(&address), sizeof address);
   if (descriptor < 0) return failed(std::strerror(errno));
   ListenSocket socket{.descriptor = descriptor, .name = fmt::format("unix:{}", path), .path = path};
   if (lstat(path.c_str(), &socket.file) != 0) socket.path.clear();
@@ -142,9 +141,15 @@ Result<ListenSocket> listen_on_unix(const UnixAddress& unix_address) {
 
 }  // namespace
 
-Result<ListenSocket> listen_on(const ListenAddress& address, bool only_ipv6) {
-  if (const auto* tcp = std::get_if<TcpAddress>(&address)) return listen_on_tcp(*tcp, only_ipv6);
-  return listen_on_unix(std::get<UnixAddress>(address));
+Result<ListenSocket> bind_to(const ListenAddress& address, bool only_ipv6) {
+  if (const auto* tcp = std::get_if<TcpAddress>(&address)) return bind_to_tcp(*tcp, only_ipv6);
+  return bind_to_unix(std::get<UnixAddress>(address));
+}
+
+Result<std::monostate> start_listening(const ListenSocket& socket) {
+  if (listen(socket.descriptor, kBacklog) == 0) return std::monostate{};
+  return Error{fmt::format("cannot listen on {}: {}", socket.name, std::strerror(errno)),
+               kExitCode};
 }
 
 ListenSocket adopt(int descriptor) {

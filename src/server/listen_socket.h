@@ -19,9 +19,10 @@ struct ListenSocket {
   struct stat file {};
 };
 
-// Binds and listens. Errors name the address; exit code 111. An IPv6 wildcard takes IPv4
-// connections too, unless `only_ipv6`.
-Result<ListenSocket> listen_on(const ListenAddress& address, bool only_ipv6 = false);
+// Binds; nobody can connect before start_listening(). Errors name the address; exit code 111. An
+// IPv6 wildcard takes IPv4 connections too, unless `only_ipv6`.
+Result<ListenSocket> bind_to(const ListenAddress& address, bool only_ipv6 = false);
+Result<std::monostate> start_listening(const ListenSocket& socket);
 // A socket that was passed to us and listens already.
 ListenSocket adopt(int descriptor);
 

@@ -28,15 +28,19 @@ constexpr std::size_t kSpareBytes = 4'194'304;
 
 class Parts {
  public:
-  // Adds what stands in `bytes` behind the first `skip`, which is reduced by what was skipped.
-  void add(std::string_view bytes, std::size_t& skip) {
-    const std::size_t skipped = std::min(skip, bytes.size());
-    skip -= skipped;
-    if (skipped == bytes.size()) return;
-    char* start = const_cast<char*>(bytes.data()) + skipped;  // sendmsg only reads it
-    parts_[count_++] = {.iov_base = start, .iov_len = bytes.size() - skipped};
+  // Of what add() is given, the first `skip` bytes are left out, and all behind the next `most`.
+  Parts(std::size_t skip, std::size_t most) : skip_(skip), most_(most) {}
+
+  void add(std::string_view bytes) {
+    const std::size_t skipped = std::min(skip_, bytes.size());
+    skip_ -= skipped;
+    bytes = bytes.substr(skipped, most_);
+    if (bytes.empty()) return;
+    most_ -= bytes.size();
+    char* start = const_cast<char*>(bytes.data());  // sendmsg only reads it
+    parts_[count_++] = {.iov_base = start, .iov_len = bytes.size()};
   }
-  [[nodiscard]] bool full() const { return count_ + 2 > kParts; }
+  [[nodiscard]] bool full() const { return most_ == 0 || count_ + 2 > kParts; }
 
   ssize_t send(int socket) {
     if (count_ == 1) return ::send(socket, parts_[0].iov_base, parts_[0].iov_len, MSG_NOSIGNAL);
@@ -47,6 +51,8 @@ class Parts {
   }
 
  private:
+  std::size_t skip_;
+  std::size_t most_;
   std::array<iovec, kParts> parts_;
   std::size_t count_ = 0;
 };
@@ -65,26 +71,41 @@ void OutBuffer::append_body(BufferRef body) {
   segments_.back().body = std::move(body);
 }
 
-OutBuffer::Outcome OutBuffer::send_to(int socket) {
-  while (true) {
-    Parts parts;
-    std::size_t skip = sent_;
+void OutBuffer::hold(std::uint64_t position) {
+  if (!holds_.empty() && holds_.back().position == position) return;
+  holds_.push_back({left_ + bytes_, position});
+}
+
+std::size_t OutBuffer::may_leave(std::uint64_t durable) {
+  const auto held =
+      std::ranges::find_if(holds_, [durable](const Hold& hold) { return hold.position > durable; });
+  holds_.erase(holds_.begin(), held);
+  return holds_.empty() ? bytes_ : holds_.front().leaving - left_;
+}
+
+OutBuffer::Outcome OutBuffer::send_to(int socket, std::uint64_t durable) {
+  std::size_t leaving = may_leave(durable);
+  while (leaving > 0) {
+    Parts parts(sent_, leaving);
     for (std::size_t i = first_; i < segments_.size() && !parts.full(); ++i) {
-      parts.add(segments_[i].text, skip);
-      if (segments_[i].body) parts.add(segments_[i].body->view(), skip);
+      parts.add(segments_[i].text);
+      if (segments_[i].body) parts.add(segments_[i].body->view());
     }
     const ssize_t count = parts.send(socket);
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) return errno == EAGAIN ? Outcome::kSome : Outcome::kFailed;
     sent(static_cast<std::size_t>(count));
-    return bytes_ == 0 ? Outcome::kAll : Outcome::kSome;
+    leaving -= static_cast<std::size_t>(count);
+    if (leaving > 0) return Outcome::kSome;
   }
+  return bytes_ == 0 ? Outcome::kAll : Outcome::kHeld;
 }
 
 void OutBuffer::sent(std::size_t bytes) {
   CHECK(bytes <= bytes_);
   bytes_ -= bytes;
   sent_ += bytes;
+  left_ += bytes;
   while (first_ < segments_.size() && sent_ >= segments_[first_].bytes()) {
     sent_ -= segments_[first_].bytes();
     if (bytes_ == 0) return reset();

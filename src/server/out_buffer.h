@@ -4,11 +4,15 @@
 //     segments:  [ text | body ] [ text | body ] [ text ]   <- replies are appended here
 //                ^ sent_ bytes of the first one have left
 //
+// A reply that waits for the log is held (design: "The gate"): neither it nor what stands behind it
+// leaves before the log is durable up to its position.
+//
 // Connections that have nothing to say own no OutBuffer: it comes from the pool and goes back there
 // with its memory, so that a thousand connections in turn use the memory of one.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -19,7 +23,8 @@ namespace xylem {
 
 class OutBuffer {
  public:
-  enum class Outcome { kAll, kSome, kFailed };
+  // kSome: the socket takes no more. kHeld: what is left waits for the log.
+  enum class Outcome { kAll, kSome, kHeld, kFailed };
 
   // Where to append the bytes of a reply. Valid until the next call; call appended() after it.
   std::string& text();
@@ -28,14 +33,18 @@ class OutBuffer {
   // All of `body` goes behind the text; a share is kept until it has been sent.
   void append_body(BufferRef body);
 
+  // What is appended from now on waits for this position of the log; positions never fall.
+  void hold(std::uint64_t position);
+
   // Bytes that have not left.
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
 
   // Memory that an empty buffer keeps for its next replies.
   [[nodiscard]] std::size_t memory_bytes() const { return segments_.front().text.capacity(); }
 
-  // Writes to a non-blocking socket, as much as it takes. kFailed: errno says why.
-  Outcome send_to(int socket);
+  // Writes to a non-blocking socket, as much as it takes of what need not wait any more: the log is
+  // durable up to `durable`. kFailed: errno says why.
+  Outcome send_to(int socket, std::uint64_t durable);
 
  private:
   struct Segment {
@@ -44,6 +53,13 @@ class OutBuffer {
     [[nodiscard]] std::size_t bytes() const { return text.size() + (body ? body->size() : 0); }
   };
 
+  // What stands behind the first `leaving` bytes that were ever appended waits for `position`.
+  struct Hold {
+    std::uint64_t leaving;
+    std::uint64_t position;
+  };
+
+  [[nodiscard]] std::size_t may_leave(std::uint64_t durable);
   void sent(std::size_t bytes);
   void reset();
 
@@ -51,6 +67,8 @@ class OutBuffer {
   std::size_t first_ = 0;  // segments before it are empty
   std::size_t sent_ = 0;
   std::size_t bytes_ = 0;
+  std::uint64_t left_ = 0;  // bytes that ever left
+  std::vector<Hold> holds_;
 };
 
 class OutBufferPool {

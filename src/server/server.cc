@@ -4,7 +4,6 @@
 #include "server/server.h"
 
 #include <fmt/format.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -22,10 +21,6 @@ namespace {
 constexpr std::uint64_t kIdleSweepMs = 1'000;
 constexpr int kIdleSweepCount = 10'000;
 
-// For the engine's slabs: one call instead of a page fault for each page. If the kernel cannot, the
-// faults come as usual.
-void fault_in(void* start, std::size_t bytes) { madvise(start, bytes, MADV_POPULATE_WRITE); }
-
 template <class Handle>
 void close_handle(Handle& handle) {
   uv_close(reinterpret_cast<uv_handle_t*>(&handle), nullptr);
@@ -33,11 +28,14 @@ void close_handle(Handle& handle) {
 
 }  // namespace
 
-Server::Server(uv_loop_t& loop, const Config& config, std::uint64_t possible_connections, Log& log)
+Server::Server(uv_loop_t& loop, const Config& config, StartState state,
+               std::uint64_t possible_connections, Log& log)
     : loop_(loop),
       log_(log),
+      clock_(state.starts_at),
       timer_(*this, clock_),
-      engine_({.prepare_memory = fault_in}),
+      engine_owner_(std::move(state.engine)),
+      engine_(*engine_owner_),
       now_(clock_.read()),
       started_at_(now_.floor),
       read_buffer_(std::make_unique<char[]>(kReadBufferBytes)),
@@ -47,6 +45,7 @@ Server::Server(uv_loop_t& loop, const Config& config, std::uint64_t possible_con
   CHECK(uv_check_init(&loop_, &check_) == 0);
   CHECK(uv_idle_init(&loop_, &stay_awake_) == 0);
   CHECK(uv_timer_init(&loop_, &idle_sweep_) == 0);
+  if (state.log) journal_.emplace(*this, loop_, engine_, std::move(*state.log), config, log_);
   configure(config);
 }
 
@@ -87,9 +86,11 @@ void Server::half_close(Connection& connection) {
 }
 
 void Server::deliver(const Connection* executing) {
+  if (journal_) journal_->append(out_.records);
   for (const Reply& reply : out_.replies) {
     Connection* connection = connections_[index_of(reply.client)];
     CHECK(connection != nullptr);
+    if (must_wait_for_log(reply)) connection->hold(journal_->position());
     if (reply.word != ReplyWord::kOk) {
       connection->answer(reply);
     } else if (std::holds_alternative<EngineStats>(out_.details)) {
@@ -99,6 +100,12 @@ void Server::deliver(const Connection* executing) {
     }
     if (connection != executing && connection->has_more()) resume_later(*connection);
   }
+}
+
+// The gate (design.md): nobody hears of a state of jobs that a crash would undo.
+bool Server::must_wait_for_log(const Reply& reply) const {
+  return journal_ && journal_->position() > journal_->durable() &&
+         says_of_jobs(reply, out_.details);
 }
 
 // Those that are on the list now, as far as the steps reach; who comes on it meanwhile has the next
@@ -118,15 +125,33 @@ void Server::serve_resume_list() {
 
 void Server::end_turn() {
   begin_turn();  // the first turn of all begins here
+  if (journal_) write_log();
   flush_dirty();
   in_turn_ = false;
   const Time deadline = engine_.next_deadline();
-  if (resume_.empty() && deadline > now_.floor) {
+  const bool has_more =
+      (!resume_.empty() && !disk_is_behind()) || (journal_ && journal_->has_more());
+  if (!has_more && deadline > now_.floor) {
     uv_idle_stop(&stay_awake_);
     timer_.arm(deadline);
   } else {
     uv_idle_start(&stay_awake_, [](uv_idle_t*) {});
   }
+}
+
+void Server::write_log() {
+  constexpr Duration kSoon = std::chrono::milliseconds(1);
+  const bool alone = connection_count_ <= 1 && engine_.next_deadline() > now_.floor + kSoon;
+  journal_->end_turn(alone);
+}
+
+void Server::log_went_on() {
+  while (Connection* connection = held_.pop_front()) {
+    connection->is_held = false;
+    mark_dirty(*connection);
+  }
+  if (disk_is_behind()) return;
+  while (Connection* connection = stalled_.pop_front()) connection->go_on();
 }
 
 // A connection that fails here closes, which may give replies to others: they come on the list.
@@ -148,6 +173,14 @@ void Server::resume_later(Connection& connection) {
   connection.is_resuming = true;
   resume_.push_back(connection);
 }
+
+void Server::hold(Connection& connection) {
+  if (connection.is_held) return;
+  connection.is_held = true;
+  held_.push_back(connection);
+}
+
+void Server::stall(Connection& connection) { stalled_.push_back(connection); }
 
 void Server::add_client(int socket) {
   if (connection_count_ >= most_connections_) return refuse(socket);
@@ -182,6 +215,8 @@ void Server::closed(Connection& connection) {
   --connection_count_;
   if (connection.is_dirty) dirty_.erase(connection);
   if (connection.is_resuming) resume_.erase(connection);
+  if (connection.is_held) held_.erase(connection);
+  if (connection.is_stalled()) stalled_.erase(connection);
   if (idle_timeout_seconds_ > 0) idle_.remove(connection);
   connections_[index_of(connection.id())] = nullptr;
   log_.debug("client {}: closed", index_of(connection.id()));
@@ -203,6 +238,7 @@ void Server::configure(const Config& config) {
     if (connection != nullptr) connection->set_most_job_bytes(most_job_bytes_);
   }
   configure_idle_timeout(config.idle_timeout_seconds);
+  if (journal_) journal_->configure(config);
 }
 
 void Server::configure_idle_timeout(std::uint32_t seconds) {
@@ -258,8 +294,13 @@ void Server::close_clients() {
   }
 }
 
-void Server::shut() {
+bool Server::settle() {
   CHECK(connection_count_ == 0);
+  return !journal_ || journal_->settle();
+}
+
+void Server::shut() {
+  if (journal_) journal_->shut();
   close_handle(prepare_);
   close_handle(check_);
   close_handle(stay_awake_);
@@ -273,6 +314,7 @@ ProcessStats Server::process_stats() const {
   stats.most_job_bytes = most_job_bytes_;
   stats.most_connections = most_connections_;
   stats.refused_connections = refused_count_;
+  if (journal_) stats.log = journal_->stats();
   return stats;
 }
 

@@ -6,9 +6,11 @@
 //     socket readable -->| Connection::read     bytes of one socket into the turn's read buffer |
 //                        | Parser               bytes -> commands, all that are complete        |
 //                        | Engine::execute      the decision -> Output                          |
-//                        | Server::deliver      replies -> each client's out buffer; dirty list |
+//                        | Server::deliver      records -> journal; replies -> each client's    |
+//                        |                      out buffer; dirty list                          |
 //       uv: check        | resume list          commands that had to wait, cause now gone       |
-//       uv: prepare      | Connection::flush    one write for each dirty connection             |
+//       uv: prepare      | Journal::end_turn    all records of the turn: one batch              |
+//                        | Connection::flush    one write for each dirty connection             |
 //                        +----------------------------------------------------------------------+
 //       sleep until the next socket or the engine's deadline; not at all if work was left over
 //
@@ -24,6 +26,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -31,10 +34,12 @@
 #include "server/connection.h"
 #include "server/deadline_timer.h"
 #include "server/idle_list.h"
+#include "server/journal.h"
 #include "server/log.h"
 #include "server/out_buffer.h"
 #include "server/process_info.h"
 #include "server/seldom.h"
+#include "server/start_state.h"
 #include "xylem/config.h"
 #include "xylem/core/engine.h"
 
@@ -43,7 +48,8 @@ namespace xylem {
 class Server {
  public:
   // `possible_connections`: what the descriptors allow.
-  Server(uv_loop_t& loop, const Config& config, std::uint64_t possible_connections, Log& log);
+  Server(uv_loop_t& loop, const Config& config, StartState state,
+         std::uint64_t possible_connections, Log& log);
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
@@ -59,21 +65,36 @@ class Server {
   // Closes the connections that are left; their replies are lost.
   void close_clients();
   [[nodiscard]] std::uint64_t connection_count() const { return connection_count_; }
-  // No connection may be left. The loop ends when nobody else has handles on it.
+  // No connection is left: brings what is recorded to disk. True when that is done.
+  bool settle();
+  // settle() must be done. The loop ends when nobody else has handles on it.
   void shut();
 
   // --- For connections and what else wakes the loop --------------------------------------------
   // Must be called at the begin of each event of the loop, before anything below.
   void begin_turn();
   [[nodiscard]] Time now() const { return now_.floor; }
+  [[nodiscard]] Time now_ceil() const { return now_.ceil; }
   void execute(Connection& connection, const Command& command);
   void half_close(Connection& connection);
   void closed(Connection& connection);
   void mark_dirty(Connection& connection);
   void mark_active(Connection& connection);
   void resume_later(Connection& connection);
+  // Its output waits for the log: it is flushed again when that has gone on.
+  void hold(Connection& connection);
+  // It has something to read, but too much waits for the disk: it is told when it may read again.
+  void stall(Connection& connection);
+  [[nodiscard]] bool disk_is_behind() const { return journal_ && journal_->is_behind(); }
+  // Replies that wait for this or less of the log may leave.
+  [[nodiscard]] std::uint64_t durable() const {
+    return journal_ ? journal_->durable() : Journal::kNothingWaits;
+  }
+  [[nodiscard]] bool log_has_failed() const { return journal_ && journal_->has_failed(); }
+  // The journal's: more is durable, or it has failed, or less waits.
+  void log_went_on();
   // limits::kStepsPerTurn: whoever comes now has the next turn.
-  [[nodiscard]] bool spent() const { return steps_ >= limits::kStepsPerTurn; }
+  [[nodiscard]] bool spent() const { return steps_ >= limits::kStepsPerTurn || disk_is_behind(); }
   void count_steps(std::uint64_t steps) { steps_ += steps; }
   [[nodiscard]] uv_loop_t& loop() { return loop_; }
   [[nodiscard]] std::span<char> read_buffer() { return {read_buffer_.get(), kReadBufferBytes}; }
@@ -86,9 +107,11 @@ class Server {
 
   void end_turn();
   void serve_resume_list();
+  void write_log();
   void flush_dirty();
   // Delivers out_; a client other than `executing` may go on with what it has pending.
   void deliver(const Connection* executing);
+  [[nodiscard]] bool must_wait_for_log(const Reply& reply) const;
   [[nodiscard]] ProcessStats process_stats() const;
   void refuse(int socket);
   void give_up(int socket, ClientId id);
@@ -104,7 +127,9 @@ class Server {
   uv_idle_t stay_awake_{};
   uv_timer_t idle_sweep_{};
 
-  Engine engine_;
+  std::unique_ptr<Engine> engine_owner_;
+  Engine& engine_;
+  std::optional<Journal> journal_;  // none: jobs are in memory only
   Output out_;
   Moment now_;
   bool in_turn_ = false;
@@ -117,6 +142,8 @@ class Server {
   std::vector<Connection*> connections_;  // by index_of(id); null: no such client
   List<Connection, &Connection::dirty_links> dirty_;
   List<Connection, &Connection::resume_links> resume_;
+  List<Connection, &Connection::held_links> held_;
+  List<Connection, &Connection::stalled_links> stalled_;
   IdleList idle_;
 
   std::uint64_t possible_connections_;

@@ -34,7 +34,14 @@ Result<std::vector<int>> sockets_from_systemd() {
   return sockets;
 }
 
-void notify_ready() { sd_notify(0, "READY=1"); }
+void notify_starting(const std::string& status) {
+  constexpr int kMoreSeconds = 60;
+  sd_notify(
+      0,
+      fmt::format("STATUS={}\nEXTEND_TIMEOUT_USEC={}", status, kMoreSeconds * 1'000'000).c_str());
+}
+
+void notify_ready() { sd_notify(0, "READY=1\nSTATUS="); }
 
 // systemd wants the time of the reload, to tell its READY from an earlier one.
 void notify_reloading() {

@@ -2,6 +2,7 @@
 // does nothing.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "xylem/result.h"
@@ -12,6 +13,8 @@ namespace xylem {
 // with exit code 111. Empty: none were passed. The environment variables are removed.
 Result<std::vector<int>> sockets_from_systemd();
 
+// Not ready yet, but at work: "reading the log: 40 %". More time is asked for.
+void notify_starting(const std::string& status);
 void notify_ready();
 void notify_reloading();
 void notify_stopping();

@@ -9,11 +9,15 @@
 
 #include <array>
 #include <cerrno>
+#include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 
 namespace xylem {
 namespace {
+
+constexpr std::uint64_t kNothingWaits = std::numeric_limits<std::uint64_t>::max();
 
 // Two ends of a stream; the writing end is non-blocking and its buffer small.
 class Pair {
@@ -67,7 +71,7 @@ std::string drain(OutBuffer& buffer, Pair& pair) {
   std::string arrived;
   OutBuffer::Outcome outcome = OutBuffer::Outcome::kSome;
   while (outcome == OutBuffer::Outcome::kSome) {
-    outcome = buffer.send_to(pair.writer());
+    outcome = buffer.send_to(pair.writer(), kNothingWaits);
     REQUIRE(outcome != OutBuffer::Outcome::kFailed);
     arrived += pair.read_all();
   }
@@ -89,6 +93,34 @@ TEST_CASE("text and bodies leave in the order in which they were appended") {
   CHECK(drain(buffer, pair) == "again");
 }
 
+TEST_CASE("a reply that waits for the log holds back what stands behind it, and no more") {
+  using Outcome = OutBuffer::Outcome;
+  Pair pair;
+  OutBuffer buffer;
+  append(buffer, "one ");
+  buffer.hold(7);
+  append(buffer, "two ");
+  buffer.append_body(body_of("body "));
+  buffer.hold(7);
+  append(buffer, "three ");
+  buffer.hold(9);
+  append(buffer, "four");
+  CHECK(buffer.send_to(pair.writer(), 6) == Outcome::kHeld);
+  CHECK(pair.read_all() == "one ");
+  CHECK(buffer.send_to(pair.writer(), 6) == Outcome::kHeld);
+  CHECK(pair.read_all().empty());
+  CHECK(buffer.send_to(pair.writer(), 8) == Outcome::kHeld);
+  CHECK(pair.read_all() == "two body three ");
+  CHECK(buffer.bytes() == 4);
+  CHECK(buffer.send_to(pair.writer(), 9) == Outcome::kAll);
+  CHECK(pair.read_all() == "four");
+  buffer.hold(10);
+  append(buffer, "five");
+  CHECK(buffer.send_to(pair.writer(), 9) == Outcome::kHeld);
+  CHECK(buffer.send_to(pair.writer(), 10) == Outcome::kAll);
+  CHECK(pair.read_all() == "five");
+}
+
 TEST_CASE("a socket that takes little at a time gets every byte once") {
   Pair pair;
   OutBuffer buffer;
@@ -105,7 +137,7 @@ TEST_CASE("a socket that takes little at a time gets every byte once") {
     }
   }
   CHECK(buffer.bytes() == expected.size());
-  CHECK(buffer.send_to(pair.writer()) == OutBuffer::Outcome::kSome);
+  CHECK(buffer.send_to(pair.writer(), kNothingWaits) == OutBuffer::Outcome::kSome);
   CHECK(buffer.bytes() < expected.size());
   CHECK(drain(buffer, pair) == expected);
 }
@@ -119,7 +151,7 @@ TEST_CASE("appending goes on while earlier bytes are stuck") {
     const std::string text = std::to_string(i) + std::string(200, '.');
     append(buffer, text);
     expected += text;
-    REQUIRE(buffer.send_to(pair.writer()) != OutBuffer::Outcome::kFailed);
+    REQUIRE(buffer.send_to(pair.writer(), kNothingWaits) != OutBuffer::Outcome::kFailed);
     if (i % 7 == 0) arrived += pair.read_all();
   }
   arrived += drain(buffer, pair);
@@ -142,7 +174,7 @@ TEST_CASE("a reader that is gone is an error") {
   OutBuffer buffer;
   append(buffer, "hello");
   pair.close_reader();
-  CHECK(buffer.send_to(pair.writer()) == OutBuffer::Outcome::kFailed);
+  CHECK(buffer.send_to(pair.writer(), kNothingWaits) == OutBuffer::Outcome::kFailed);
   CHECK(errno == EPIPE);
 }
 

@@ -1,0 +1,96 @@
+// One segment at a time, the oldest. What must stay true at each step: whatever lives has its
+// record in a segment that is not removed, or in one that is removed only when a newer record is on
+// disk.
+
+#include "server/compactor.h"
+
+#include <utility>
+
+
+namespace xylem {
+namespace {
+
+// Records logged again that wait for the disk; more would only take memory.
+constexpr std::uint64_t kWaitingBytes = 4'194'304;
+// One slice, in bytes; limits::kSlice is one in jobs.
+constexpr std::uint64_t kSliceBytes = 262'144;
+
+}  // namespace
+
+Compactor::Compactor(uv_loop_t& loop, Directory& directory, WriteAheadLog& log, Engine& engine,
+                     Log& logger)
+    : directory_(directory), log_(log), engine_(engine), logger_(logger), reader_(loop, *this) {}
+
+bool Compactor::is_due() const {
+  return log_.has_sealed() && !log_.has_failed() &&
+         (log_.has_damaged() || log_.sealed_bytes() > 2 * engine_.live_bytes());
+}
+
+// On a full disk a quarter of the current segment stays for the commands that are still taken.
+bool Compactor::must_wait() const {
+  if (log_.waiting_bytes() > kWaitingBytes) return true;
+  return log_.is_full() && log_.room() < log_.segment_bytes() / 4;
+}
+
+void Compactor::step() {
+  if (log_.has_failed()) return;
+  if (state_ == State::kRemoving && !log_.is_removing()) state_ = State::kIdle;
+  if (state_ == State::kIdle && is_due()) begin();
+  if (state_ == State::kLogging && !must_wait()) log_slice();
+  if (state_ == State::kSyncing && log_.durable() >= awaited_) {
+    log_.remove_oldest();
+    state_ = State::kRemoving;
+  }
+}
+
+void Compactor::begin() {
+  from_ = log_.oldest();
+  if (engine_.live_in(from_) == 0) return begin_sync();
+  state_ = State::kReading;
+  reader_.start(std::make_unique<SegmentScan>(directory_, from_));
+}
+
+void Compactor::done(std::unique_ptr<SegmentScan> scan) {
+  found_ = std::move(scan);
+  next_job_ = 0;
+  walked_to_ = 0;
+  state_ = State::kLogging;
+}
+
+void Compactor::log_slice() {
+  const std::uint64_t most = log_.waiting_bytes() + kSliceBytes;
+  for (std::uint32_t n = 0; n < limits::kSlice && log_.waiting_bytes() < most; ++n) {
+    if (engine_.live_in(from_) == 0) return begin_sync();
+    out_.clear();
+    const bool was_a_slice = log_some();
+    for (const Record& record : out_.records) log_.append(record);
+    logged_again_ += out_.records.size();
+    if (was_a_slice) return;
+  }
+}
+
+// A job that was found in the file; behind them the pauses; and if that was not all, then the file
+// lacks what was written to it, and all jobs are looked at. Whether it took as long as a slice may.
+bool Compactor::log_some() {
+  if (next_job_ < found_->jobs.size()) {
+    engine_.log_again(found_->jobs[next_job_++], from_, out_);
+    return false;
+  }
+  if (!engine_.log_pauses_again(from_, 1, out_)) return false;
+  if (walked_to_ == 0) {
+    logger_.warn("{}: {}; looking at all jobs instead", directory_.path_of(segment_name(from_)),
+                 found_->problem.empty() ? "jobs are missing in it" : found_->problem);
+  }
+  walked_to_ = engine_.log_again_after(walked_to_, from_, limits::kSlice, out_);
+  return true;
+}
+
+// Which ids were given must be known from a later segment's header.
+void Compactor::begin_sync() {
+  found_.reset();
+  if (log_.oldest() == log_.current()) log_.append(IdNote{engine_.last_id()});
+  awaited_ = log_.newest();
+  state_ = State::kSyncing;
+}
+
+}  // namespace xylem

@@ -1,0 +1,68 @@
+// Compactor: keeps the log within its bound (design: "Space"). The oldest segment is retired by
+// logging again, in slices, what still lives in it:
+//
+//     idle --too much, or damaged--> reading --> logging again --> syncing --> removing --> idle
+//              the ids in its file, in the pool    a slice a turn     all that is new is on disk
+//
+// No command waits for it. A segment in which nothing lives is neither read nor logged again.
+#pragma once
+
+#include <uv.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "server/disk_worker.h"
+#include "server/log.h"
+#include "xylem/core/engine.h"
+#include "xylem/storage/log.h"
+#include "xylem/storage/segment_scan.h"
+
+namespace xylem {
+
+class Compactor {
+ public:
+  Compactor(uv_loop_t& loop, Directory& directory, WriteAheadLog& log, Engine& engine, Log& logger);
+
+  // Does what can be done now, at most a slice of it; appends to the log.
+  void step();
+  // step() has more to do at once.
+  [[nodiscard]] bool has_more() const { return state_ == State::kLogging && !must_wait(); }
+  // It waits for the log to be synced, whatever the policy.
+  [[nodiscard]] bool wants_sync() const { return state_ == State::kSyncing; }
+  // No task of its own is running.
+  [[nodiscard]] bool is_quiet() const { return !reader_.busy(); }
+  [[nodiscard]] std::uint64_t records_logged_again() const { return logged_again_; }
+
+  // The reader's.
+  void done(std::unique_ptr<SegmentScan> scan);
+
+ private:
+  enum class State { kIdle, kReading, kLogging, kSyncing, kRemoving };
+
+  [[nodiscard]] bool is_due() const;
+  [[nodiscard]] bool must_wait() const;
+  void begin();
+  void log_slice();
+  bool log_some();
+  void begin_sync();
+
+  Directory& directory_;
+  WriteAheadLog& log_;
+  Engine& engine_;
+  Log& logger_;
+  DiskWorker<SegmentScan, Compactor> reader_;
+  State state_ = State::kIdle;
+  SegmentNumber from_ = 0;
+  std::unique_ptr<SegmentScan> found_;
+  std::size_t next_job_ = 0;  // of those that were found
+  JobId walked_to_ = 0;       // of the walk over all jobs, if the file could not be trusted
+  BatchIndex awaited_ = 0;
+  Output out_;
+  std::uint64_t logged_again_ = 0;
+};
+
+}  // namespace xylem

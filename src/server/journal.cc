@@ -1,0 +1,189 @@
+// When the log is written and synced. Everything here runs on the loop; what blocks is a task.
+
+#include "server/journal.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "server/clock.h"
+#include "server/server.h"
+
+namespace xylem {
+namespace {
+
+constexpr std::uint64_t kRetryMs = 1'000;
+// When the loop may wait for a sync itself: after so many in a row that took less than this.
+constexpr std::uint32_t kQuickSyncs = 16;
+constexpr std::uint64_t kQuickSyncUs = 500;
+
+}  // namespace
+
+Journal::Journal(Server& server, uv_loop_t& loop, Engine& engine, OpenLog opened,
+                 const Config& config, Log& logger)
+    : server_(server),
+      engine_(engine),
+      logger_(logger),
+      opened_(std::move(opened)),
+      log_(std::move(opened_.log)),
+      compactor_(loop, *opened_.directory, *log_, engine, logger),
+      writer_(loop, *this),
+      janitor_(loop, *this),
+      damaged_count_(opened_.damaged_count) {
+  sync_timer_.data = retry_timer_.data = this;
+  CHECK(uv_timer_init(&loop, &sync_timer_) == 0);
+  CHECK(uv_timer_init(&loop, &retry_timer_) == 0);
+  configure(config);
+  segment_ = log_->current();
+  engine_.set_segment(segment_);
+}
+
+void Journal::configure(const Config& config) {
+  sync_ = config.log_sync;
+  interval_ms_ = config.log_interval_ms;
+}
+
+void Journal::append(const std::vector<Record>& records) {
+  for (const Record& record : records) log_->append(record);
+}
+
+LogMoment Journal::moment() const {
+  return {.cluster = server_.now_ceil(),
+          .wall = wall_now(),
+          .last_id = engine_.last_id(),
+          .last_bury_order = engine_.last_bury_order()};
+}
+
+bool Journal::wants_sync() const {
+  if (settling_ || sync_is_due_ || compactor_.wants_sync()) return true;
+  switch (sync_) {
+    case SyncPolicy::kAlways:
+      return log_->position() > log_->durable();
+    case SyncPolicy::kInterval:
+      return false;
+    case SyncPolicy::kNoSync:
+      return log_->has_uncut();
+  }
+  return false;
+}
+
+void Journal::end_turn(bool alone) {
+  compactor_.step();
+  write(alone);
+  do_chores();
+  tell_state();
+}
+
+void Journal::write(bool alone) {
+  std::unique_ptr<LogWrite> write = log_->begin_write(moment(), wants_sync());
+  if (write == nullptr) return;
+  sync_is_due_ = false;
+  for (const MovedRecords& moved : write->moved) {
+    for (const JobId id : moved.jobs) engine_.moved_to_segment(id, moved.to);
+    for (const std::string& tube : moved.paused_tubes) engine_.moved_to_segment(tube, moved.to);
+  }
+  if (log_->current() != segment_) engine_.set_segment(segment_ = log_->current());
+  const bool in_place = !write->synced || (alone && quick_syncs_ >= kQuickSyncs);
+  if (!in_place) return writer_.start(std::move(write));
+  write->run();
+  finish(std::move(write));
+}
+
+void Journal::done(std::unique_ptr<LogWrite> write) {
+  server_.begin_turn();
+  finish(std::move(write));
+}
+
+void Journal::finish(std::unique_ptr<LogWrite> write) {
+  records_written_ += write->record_count;
+  records_unsynced_ += write->record_count;
+  if (write->synced && !write->error) count_sync(*write);
+  const bool leaves_unsynced = !write->synced && sync_ == SyncPolicy::kInterval;
+  log_->finish(std::move(write));
+  if (leaves_unsynced && uv_is_active(reinterpret_cast<uv_handle_t*>(&sync_timer_)) == 0) {
+    const auto on_due = [](uv_timer_t* handle) {
+      static_cast<Journal*>(handle->data)->sync_is_due_ = true;
+    };
+    uv_timer_start(&sync_timer_, on_due, interval_ms_, 0);
+  }
+  server_.log_went_on();
+}
+
+void Journal::count_sync(const LogWrite& write) {
+  ++sync_count_;
+  records_synced_ += std::exchange(records_unsynced_, 0);
+  last_sync_us_ = write.sync_us;
+  worst_sync_us_ = std::max(worst_sync_us_, last_sync_us_);
+  quick_syncs_ = last_sync_us_ < kQuickSyncUs ? quick_syncs_ + 1 : 0;
+}
+
+void Journal::do_chores() {
+  if (janitor_.busy()) return;
+  if (std::unique_ptr<LogChore> chore = log_->begin_chore()) janitor_.start(std::move(chore));
+}
+
+void Journal::done(std::unique_ptr<LogChore> chore) {
+  server_.begin_turn();
+  log_->finish(std::move(chore));
+}
+
+// The engine is told, and once the operator; while the disk is full it is asked each second.
+void Journal::tell_state() {
+  const LogState state = log_->has_failed() ? LogState::kFailed
+                         : log_->is_full()  ? LogState::kFull
+                                            : LogState::kOk;
+  if (state == state_) return;
+  state_ = state;
+  engine_.set_log_state(state);
+  uv_timer_stop(&retry_timer_);
+  switch (state) {
+    case LogState::kOk:
+      return logger_.info("log: there is space again");
+    case LogState::kFull: {
+      logger_.error("log: the disk is full; put is refused until there is space");
+      const auto on_retry = [](uv_timer_t* handle) {
+        static_cast<Journal*>(handle->data)->log_->try_again();
+      };
+      uv_timer_start(&retry_timer_, on_retry, kRetryMs, kRetryMs);
+      return;
+    }
+    case LogState::kFailed:
+      logger_.critical("log: {}; jobs can be looked at, but nothing can change until a restart",
+                       log_->failure().text);
+      return server_.log_went_on();
+  }
+}
+
+LogStats Journal::stats() const {
+  LogStats stats;
+  stats.state = state_;
+  stats.oldest_segment = log_->oldest();
+  stats.current_segment = log_->current();
+  stats.segment_bytes = log_->segment_bytes();
+  stats.records_written = records_written_;
+  stats.records_migrated = compactor_.records_logged_again();
+  stats.live_bytes = engine_.live_bytes();
+  stats.total_bytes = log_->total_bytes();
+  stats.segments = log_->segment_count();
+  stats.damaged_records = damaged_count_;
+  stats.fsyncs = sync_count_;
+  stats.records_synced = records_synced_;
+  stats.last_fsync_us = last_sync_us_;
+  stats.worst_fsync_us = worst_sync_us_;
+  return stats;
+}
+
+bool Journal::settle() {
+  settling_ = true;
+  if (writer_.busy() || janitor_.busy() || !compactor_.is_quiet()) return false;
+  if (log_->has_failed()) return true;
+  return log_->durable() == log_->newest();
+}
+
+void Journal::shut() {
+  uv_close(reinterpret_cast<uv_handle_t*>(&sync_timer_), nullptr);
+  uv_close(reinterpret_cast<uv_handle_t*>(&retry_timer_), nullptr);
+  if (log_->has_failed()) return;
+  if (auto closed = log_->close(); !closed) logger_.error("log: {}", closed.error().text);
+}
+
+}  // namespace xylem

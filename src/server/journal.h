@@ -1,0 +1,113 @@
+// Journal: the engine's records on their way to disk, and what that makes of replies and commands.
+//
+//     records of a turn --append()--> log ==end_turn()==> write (+ sync), in the pool or in place
+//     replies --position()--> held until durable() reaches it
+//
+//     log.sync      a reply leaves         written                 synced
+//     always        when it is on disk     with the sync           whenever a reply waits
+//     interval      at once                at the end of the turn  so many ms after the first write
+//     never         at once                at the end of the turn  when a segment is full, for
+//     space
+//
+// A sync runs in libuv's pool and the turns go on; what they record meanwhile is the next write's
+// (group commit). In place, on the loop, only while it serves nobody else: one connection, no timer
+// due, a disk that was quick 16 times.
+#pragma once
+
+#include <uv.h>
+
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <vector>
+
+#include "server/compactor.h"
+#include "server/disk_worker.h"
+#include "server/log.h"
+#include "server/start_state.h"
+#include "xylem/config.h"
+#include "xylem/core/engine.h"
+#include "xylem/protocol/writer.h"
+#include "xylem/storage/log.h"
+
+namespace xylem {
+
+class Server;
+
+class Journal {
+ public:
+  Journal(Server& server, uv_loop_t& loop, Engine& engine, OpenLog opened, const Config& config,
+          Log& logger);
+  Journal(const Journal&) = delete;
+  Journal& operator=(const Journal&) = delete;
+
+  void append(const std::vector<Record>& records);
+  // What a reply that is made now waits for.
+  [[nodiscard]] std::uint64_t position() const { return log_->position(); }
+  // Replies up to this position may leave.
+  [[nodiscard]] std::uint64_t durable() const {
+    return sync_ == SyncPolicy::kAlways ? log_->durable() : kNothingWaits;
+  }
+  static constexpr std::uint64_t kNothingWaits = std::numeric_limits<std::uint64_t>::max();
+
+  // Writes what the turn has recorded, or leaves it to the write that is under way. `alone`: the
+  // loop serves one connection at most and no timer is due, so it may wait for the disk.
+  void end_turn(bool alone);
+  // The loop must not sleep: there is something to log again.
+  [[nodiscard]] bool has_more() const { return compactor_.has_more(); }
+  // More waits for the disk than should: no socket is to be read.
+  [[nodiscard]] bool is_behind() const {
+    return log_->waiting_bytes() > limits::kWaitingRecordBytes;
+  }
+  [[nodiscard]] bool has_failed() const { return log_->has_failed(); }
+
+  void configure(const Config& config);
+  [[nodiscard]] LogStats stats() const;
+
+  // Stopping: has all synced; true when that is done and nothing runs any more.
+  bool settle();
+  // After settle(): gives back what is not used.
+  void shut();
+
+  // The workers'.
+  void done(std::unique_ptr<LogWrite> write);
+  void done(std::unique_ptr<LogChore> chore);
+
+ private:
+  [[nodiscard]] bool wants_sync() const;
+  [[nodiscard]] LogMoment moment() const;
+  void write(bool alone);
+  void finish(std::unique_ptr<LogWrite> write);
+  void do_chores();
+  void tell_state();
+  void count_sync(const LogWrite& write);
+
+  Server& server_;
+  Engine& engine_;
+  Log& logger_;
+  OpenLog opened_;
+  std::unique_ptr<WriteAheadLog> log_;
+  Compactor compactor_;
+  DiskWorker<LogWrite, Journal> writer_;
+  DiskWorker<LogChore, Journal> janitor_;
+  uv_timer_t sync_timer_{};   // interval: runs while something is written and not synced
+  uv_timer_t retry_timer_{};  // full: runs while no spare can be had
+
+  SyncPolicy sync_ = SyncPolicy::kAlways;
+  std::uint32_t interval_ms_ = 0;
+  bool sync_is_due_ = false;
+  bool settling_ = false;
+  SegmentNumber segment_ = 0;  // as the engine was told
+  LogState state_ = LogState::kOk;
+  std::uint32_t quick_syncs_ = 0;  // in a row
+
+  std::uint64_t damaged_count_;
+  std::uint64_t records_written_ = 0;
+  std::uint64_t records_synced_ = 0;
+  std::uint64_t records_unsynced_ = 0;
+  std::uint64_t sync_count_ = 0;
+  std::uint64_t last_sync_us_ = 0;
+  std::uint64_t worst_sync_us_ = 0;
+};
+
+}  // namespace xylem

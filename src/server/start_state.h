@@ -1,0 +1,38 @@
+// start_state(): the state that a start begins with: an engine with the jobs of the log, the log to
+// go on with, and the time.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "server/log.h"
+#include "xylem/config.h"
+#include "xylem/core/engine.h"
+#include "xylem/core/time.h"
+#include "xylem/result.h"
+#include "xylem/storage/log.h"
+#include "xylem/storage/posix_disk.h"
+
+namespace xylem {
+
+// A log directory in use; the lock lasts as long as this.
+struct OpenLog {
+  std::unique_ptr<DirectoryLock> lock;
+  std::unique_ptr<Directory> directory;
+  std::unique_ptr<WriteAheadLog> log;
+  std::uint64_t damaged_count = 0;
+};
+
+struct StartState {
+  std::unique_ptr<Engine> engine;
+  Time starts_at{};              // the engine's time goes on from here
+  std::optional<OpenLog> log{};  // none: jobs are in memory only
+};
+
+// Without config.log_directory: an empty engine at the wall clock's time. With it: locks the
+// directory, reads the log, imports config.import_directory into it if one is named. Tells progress
+// to the operator and to systemd if it takes long. Errors carry their exit code: 10 if the
+// directory cannot be had or holds another server's log, 1 if the disk fails or is full.
+Result<StartState> start_state(const Config& config, Log& logger);
+
+}  // namespace xylem
