@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "samples.h"
+#include "support/samples.h"
 #include "xylem/core/command.h"
 #include "xylem/storage/record_codec.h"
 

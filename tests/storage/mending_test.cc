@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "log_builder.h"
+#include "support/log_builder.h"
 #include "xylem/core/command.h"
 #include "xylem/storage/record_codec.h"
 

@@ -6,7 +6,7 @@
 
 #include <string>
 
-#include "samples.h"
+#include "support/samples.h"
 #include "xylem/core/command.h"
 
 namespace xylem::test {

@@ -1,6 +1,6 @@
 // The sample records have a different number in each field, so that a swap of two shows. Numbers
 // that have an end are at it.
-#include "samples.h"
+#include "support/samples.h"
 
 #include <fmt/format.h>
 

@@ -1,10 +1,9 @@
 // Records are found again in a batch's bytes by their heads' lengths; that is all this knows of the
 // format.
-#include "log_builder.h"
-
-#include <doctest/doctest.h>
+#include "support/log_builder.h"
 
 #include <algorithm>
+#include <stdexcept>
 
 #include "xylem/core/command.h"
 #include "xylem/storage/record_codec.h"
@@ -107,7 +106,7 @@ void Listener::progress(std::uint64_t read, std::uint64_t total) {
 Outcome recovered(Directory& disk, bool read_only) {
   Outcome outcome;
   auto found = recover(disk, outcome.heard, read_only);
-  REQUIRE_MESSAGE(found, (found ? "" : found.error().text));
+  if (!found) throw std::runtime_error(found.error().text);
   outcome.found = std::move(found).value();
   return outcome;
 }

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "samples.h"
 #include "support/memory_disk.h"
+#include "support/samples.h"
 #include "xylem/storage/batch.h"
 #include "xylem/storage/recovery.h"
 #include "xylem/storage/segment.h"
@@ -76,7 +76,7 @@ struct Outcome {
   Listener heard;
 };
 
-// Recovery must succeed.
+// Recovery must succeed: throws if it does not.
 Outcome recovered(Directory& disk, bool read_only = false);
 
 }  // namespace xylem::test
