@@ -74,6 +74,19 @@ int run(const Choice& choice, Tool& tool) {
   return tool.finish(ended.error().exit_code);
 }
 
+// The command that work is to run is none of CLI11's business.
+void split_off_command(std::vector<std::string>& words, Tool& tool) {
+  auto name = words.begin();
+  while (name != words.end() && name->starts_with('-')) {
+    name +=
+        *name == "-H" || *name == "--server" ? std::min<std::ptrdiff_t>(2, words.end() - name) : 1;
+  }
+  const auto dashes = std::find(name, words.end(), "--");
+  if (name == words.end() || *name != "work" || dashes == words.end()) return;
+  tool.command.assign(dashes + 1, words.end());
+  words.erase(dashes, words.end());
+}
+
 int usage(const CLI::App& app, const CLI::ParseError& error) {
   if (error.get_exit_code() == 0) return app.exit(error);
   fmt::print(stderr, "xylem: {}\n", escaped(error.what()));
@@ -84,6 +97,8 @@ int usage(const CLI::App& app, const CLI::ParseError& error) {
 
 int main(int argc, char** argv) {
   Tool tool;
+  std::vector<std::string> words(argv + 1, argv + argc);
+  split_off_command(words, tool);
   CLI::App app("", "xylem");
   app.require_subcommand(0, 1);  // one at most: a tube may be called "stats"
   app.set_version_flag("--version", "xylem " XYLEM_VERSION);
@@ -91,7 +106,8 @@ int main(int argc, char** argv) {
   const std::deque<Choice> choices = add_subcommands(app, tool);
   app.formatter_fn(short_help);
   try {
-    app.parse(argc, argv);
+    std::ranges::reverse(words);  // as CLI11 wants them
+    app.parse(std::move(words));
   } catch (const CLI::ParseError& error) {
     return usage(app, error);
   }

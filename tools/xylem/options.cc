@@ -8,13 +8,6 @@
 namespace xylem::tool {
 namespace {
 
-std::string check_tube(const std::string& tube) {
-  if (is_tube_name(tube)) return "";
-  return fmt::format(
-      "'{}' is no tube name: 1 to 200 of letters, digits and -+/;.$_(), and no '-' in front",
-      escaped(tube));
-}
-
 template <class Parsed>
 Parsed checked(const std::string& name, Result<Parsed> parsed) {
   if (!parsed) throw CLI::ValidationError(name, parsed.error().text);
@@ -22,6 +15,13 @@ Parsed checked(const std::string& name, Result<Parsed> parsed) {
 }
 
 }  // namespace
+
+std::string check_tube(const std::string& tube) {
+  if (is_tube_name(tube)) return "";
+  return fmt::format(
+      "'{}' is no tube name: 1 to 200 of letters, digits and -+/;.$_(), and no '-' in front",
+      escaped(tube));
+}
 
 CLI::Option* add_tube(CLI::App& app, std::string& tube) {
   return app.add_option("TUBE", tube, "the tube")->required()->check(check_tube)->type_name("");

@@ -32,6 +32,8 @@ std::span<const Group> groups();
 
 // put.cc
 Run set_up_put(CLI::App& app);
+// work.cc
+Run set_up_work(CLI::App& app);
 // tubes.cc
 Run set_up_tubes(CLI::App& app);
 // look.cc
@@ -52,6 +54,7 @@ Run set_up_ping(CLI::App& app);
 Run set_up_version(CLI::App& app);
 
 // Options that several have. `tube` must be a name that the protocol allows.
+std::string check_tube(const std::string& tube);  // empty, or what is wrong with it
 CLI::Option* add_tube(CLI::App& app, std::string& tube);
 CLI::Option* add_tube_option(CLI::App& app, std::string& tube);
 CLI::Option* add_ids(CLI::App& app, std::vector<JobId>& ids);

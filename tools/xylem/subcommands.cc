@@ -13,6 +13,11 @@ constexpr Subcommand kWork[] = {
      "xylem put -t mail -d 15m --ttr 2h @letter.json\n"
      "find . -name '*.jpg' | xylem put -t thumbnails --lines",
      set_up_put},
+    {"work", "Run a command for each job of some tubes",
+     "xylem work mail -- sendmail -t\n"
+     "xylem work -j 8 thumbnails -- convert {} -resize 200x {}.small\n"
+     "xylem work a b --max-tries 3 --kill-after 10m -- sh -c 'cat >\"$XYLEM_JOB_ID\"'",
+     set_up_work},
 };
 
 constexpr Subcommand kLook[] = {

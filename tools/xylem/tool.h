@@ -26,6 +26,8 @@ class Tool {
  public:
   std::string server = "127.0.0.1:11300";
   bool json = false;
+  // For work: the words behind "--".
+  std::vector<std::string> command;
 
   Tool();
 

@@ -1,0 +1,112 @@
+// The command line of work, the threads, and what they tell. The first connection of every slot is
+// made before any job is taken: a wrong address ends it at once, later losses do not.
+#include "work.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <thread>
+
+#include "subcommand.h"
+#include "text.h"
+
+namespace xylem::tool {
+namespace {
+
+Error wrong_usage(std::string text) { return {.text = std::move(text), .exit_code = kUsage}; }
+
+// What CLI11 cannot check.
+Result<std::monostate> take_command(WorkOptions& options, std::vector<std::string> command) {
+  if (command.empty()) return wrong_usage("write xylem work TUBE... -- COMMAND [ARG...]");
+  options.command = std::move(command);
+  const std::string& name = options.command.front();
+  if (!is_command(name)) {
+    return wrong_usage(fmt::format("there is no command '{}'", escaped(name)));
+  }
+  const bool hole = std::ranges::any_of(options.command, [](const std::string& word) {
+    return word.find("{}") != std::string::npos;
+  });
+  if (hole && options.body_goes == BodyGoes::kToInput) options.body_goes = BodyGoes::kIntoArguments;
+  return std::monostate{};
+}
+
+Result<int> work(Tool& tool, WorkOptions& options) {
+  if (auto taken = take_command(options, tool.command); !taken) return taken.error();
+  tool.catch_interrupts();
+  Result<client::Address> address = tool.address();
+  if (!address) return address.error();
+  Journal journal(tool.json);
+  std::vector<Connection> connections;
+  for (unsigned i = 0; i < options.slots; ++i) {
+    Result<Connection> connection = connect_worker(address.value(), options);
+    if (!connection) return connection.error();
+    connections.push_back(std::move(connection).value());
+  }
+  std::vector<std::jthread> threads;
+  for (Connection& connection : connections) {
+    threads.emplace_back([&options, &journal, &tool, mine = std::move(connection)]() mutable {
+      serve_slot(options, std::move(mine), tool.interrupt_fd(), journal);
+    });
+  }
+  threads.clear();
+  return kDone;
+}
+
+}  // namespace
+
+Result<Connection> connect_worker(const client::Address& address, const WorkOptions& options) {
+  Result<Connection> connection = Connection::connect(address);
+  if (!connection) return connection;
+  const bool wants_default = std::ranges::find(options.tubes, "default") != options.tubes.end();
+  for (const std::string& tube : options.tubes) {
+    Result<Reply> reply = demand(connection.value(), "watch " + tube, "WATCHING", "watch");
+    if (!reply) return reply.error();
+  }
+  if (wants_default) return connection;
+  Result<Reply> reply = demand(connection.value(), "ignore default", "WATCHING", "ignore");
+  if (!reply) return reply.error();
+  return connection;
+}
+
+void Journal::tell(const Told& told) {
+  if (json_) {
+    const Json line{
+        {"job", told.id},         {"tube", told.tube},       {"reserves", told.reserves},
+        {"exit", told.exit_code}, {"seconds", told.seconds}, {"result", told.result}};
+    return write(line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
+  }
+  write(fmt::format("job {} ({}): exit {} after {:.2f} s, {}\n", told.id, escaped(told.tube),
+                    told.exit_code, told.seconds, told.result));
+}
+
+void Journal::tell(std::string_view text) {
+  write(json_ ? Json{{"message", text}}.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n"
+              : fmt::format("xylem: {}\n", text));
+}
+
+void Journal::write(const std::string& line) {
+  const std::lock_guard lock(writing_);
+  std::fwrite(line.data(), 1, line.size(), stderr);
+}
+
+Run set_up_work(CLI::App& app) {
+  auto options = std::make_shared<WorkOptions>();
+  app.add_option("TUBE", options->tubes, "the tubes; behind them: -- COMMAND [ARG...]")
+      ->required()
+      ->check(check_tube)
+      ->type_name("");
+  app.add_option("-j,--jobs", options->slots, "how many at a time (1)")
+      ->check(CLI::Range(1, 1'000))
+      ->type_name("N");
+  app.add_option("--max-tries", options->most_tries, "bury a job that has failed so often (10)")
+      ->check(CLI::PositiveNumber)
+      ->type_name("N");
+  add_seconds(app, "--back-off", options->back_off, "delay after the first failure; doubles (1s)");
+  add_time(app, "--kill-after", options->kill_after, "end a command that takes longer");
+  app.add_flag_callback(
+      "--file", [options] { options->body_goes = BodyGoes::kIntoFile; },
+      "the body in a file: {} in the arguments, or the last of them, is its path");
+  return [options](Tool& tool) { return work(tool, *options); };
+}
+
+}  // namespace xylem::tool
