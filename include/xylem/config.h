@@ -40,6 +40,10 @@ struct Config {
   // user: [-u]. Empty: stay who we are.
   std::string user;
 
+  // admin-commands: whether flush-tube and its like are commands (protocol.md, "Commands of our
+  // own"), R
+  bool admin_commands = true;
+
   // limits.*; those marked R are taken over by SIGHUP.
   std::uint32_t most_job_bytes = limits::kDefaultJobBytes;  // max-job-size [-z], R
   std::uint32_t most_connections = 0;      // max-connections, 0: as descriptors allow, R

@@ -68,6 +68,13 @@ constexpr Key kKeys[] = {
        s.user = node.Scalar();
        return {};
      }},
+    {"admin-commands",
+     [](const YAML::Node& node, Settings& s) -> Complaint {
+       bool on = false;
+       if (!node.IsScalar() || !YAML::convert<bool>::decode(node, on)) return "must be on or off";
+       s.admin_commands = on;
+       return {};
+     }},
     {"limits.max-job-size",
      [](const YAML::Node& node, Settings& s) {
        return set_number(node, 0U, limits::kMostJobBytes, s.most_job_bytes);

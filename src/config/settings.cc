@@ -109,6 +109,7 @@ Result<Config> merge(const Settings& under, const Settings& over) {
     config.listen.push_back(std::move(address).value());
   }
   choose(config.user, under.user, over.user);
+  choose(config.admin_commands, under.admin_commands, over.admin_commands);
   choose(config.most_job_bytes, under.most_job_bytes, over.most_job_bytes);
   choose(config.most_connections, under.most_connections, over.most_connections);
   choose(config.idle_timeout_seconds, under.idle_timeout_seconds, over.idle_timeout_seconds);

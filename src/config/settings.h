@@ -16,6 +16,7 @@ struct Settings {
   std::vector<std::string> listen;  // as written: see parse_listen_address()
   std::optional<std::string> port;  // for addresses that name none
   std::optional<std::string> user;
+  std::optional<bool> admin_commands;
   std::optional<std::uint32_t> most_job_bytes;
   std::optional<std::uint32_t> most_connections;
   std::optional<std::uint32_t> idle_timeout_seconds;

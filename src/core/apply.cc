@@ -83,6 +83,7 @@ void Engine::State::apply(const Record& what, std::uint32_t its_segment) {
             with(r.id,
                  [&](Job& j) { set_counter(j, &Job::reserves, r.reserves), move(j, ready()); });
           },
+          [&](const PriorityRecord& r) { with(r.id, [&](Job& j) { set_pri(j, r.pri); }); },
           [&](const PauseRecord& r) { apply_pause(*this, r, its_segment); },
           [&](const ReserveNote& r) {
             with(r.id, [&](Job& j) { set_counter(j, &Job::reserves, r.reserves); });

@@ -57,6 +57,17 @@ void Engine::State::execute(Client& who, const Command& command, Output& out) {
             ++commands.list_tubes_watched, list_tubes_watched(who, out);
           },
           [&](const PauseTube& c) { ++commands.pause_tube, pause_tube(who, c, out); },
+          [&](const Caps& c) { ++commands.caps, reply_details(out, who, Capabilities{c.admin}); },
+          [&](const ListJobs& c) { ++commands.list_jobs, list_jobs(who, c, out); },
+          [&](const Reprioritize& c) { ++commands.reprioritize, reprioritize(who, c, out); },
+          [&](const PeekReserved&) { ++commands.peek_reserved, peek_reserved(who, out); },
+          [&](const Drain&) {
+            ++commands.drain, draining = true, reply(out, who, ReplyWord::kDraining);
+          },
+          [&](const Undrain&) {
+            ++commands.undrain, draining = false, reply(out, who, ReplyWord::kNotDraining);
+          },
+          [&](const StatsTubes&) { ++commands.stats_tubes, stats_tubes(who, out); },
       },
       command);
 }

@@ -169,6 +169,15 @@ void Engine::State::reserve_job(Client& who, JobId id, Output& out) {
   hand_out(*job, who, out);
 }
 
+void Engine::State::reprioritize(Client& who, const Reprioritize& command, Output& out) {
+  Job* job = jobs.find(command.id);
+  if (job == nullptr) return reply(out, who, ReplyWord::kNotFound);
+  if (log_failed()) return reply(out, who, ReplyWord::kInternalError);
+  set_pri(*job, command.pri);
+  record(out, PriorityRecord{command.id, command.pri});
+  reply(out, who, ReplyWord::kReprioritized);
+}
+
 void Engine::State::peek(Client& who, const Job* job, Output& out) {
   if (job == nullptr) return reply(out, who, ReplyWord::kNotFound);
   reply(out, who, ReplyWord::kFound, job->id, job->body(), job->buffer());

@@ -76,6 +76,7 @@ class Engine::State {
   void kick_job(Client& client, JobId id, Output& out);
   void reserve_job(Client& client, JobId id, Output& out);
   void peek(Client& client, const Job* job, Output& out);
+  void reprioritize(Client& client, const Reprioritize& command, Output& out);
   // The job of that id if `client` has reserved it, else null.
   [[nodiscard]] Job* held_by(const Client& client, JobId id) const;
   void kick_one(Job& job, Output& out);
@@ -101,6 +102,9 @@ class Engine::State {
   void kick(Client& client, std::uint32_t bound, Output& out);
   void list_tubes(Client& client, Output& out);
   void peek_delayed(Client& client, Output& out);
+  void peek_reserved(Client& client, Output& out);
+  void list_jobs(Client& client, const ListJobs& command, Output& out);
+  void stats_tubes(Client& client, Output& out);
   void release_jobs_of_closed(Client& client, Output& out);
   void do_slice(Output& out);
   void abandon_work(Client& client);
@@ -110,6 +114,8 @@ class Engine::State {
   void move(Job& job, const Place& place);
   // With another priority, which changes between the two places: either counts and orders by it.
   void move(Job& job, const Place& place, std::uint32_t pri);
+  // Stays where it is, but for the order of ready jobs.
+  void set_pri(Job& job, std::uint32_t pri);
   void remove(Job& job);  // and destroys it
   void set_counter(Job& job, std::uint32_t Job::*counter, std::uint32_t value);
   void count_up(Job& job, std::uint32_t Job::*counter) {
@@ -128,6 +134,8 @@ class Engine::State {
 
   // statistics.cc
   [[nodiscard]] EngineStats stats() const;
+  [[nodiscard]] JobStats stats_of(const Job& job) const;
+  [[nodiscard]] TubeStats stats_of(const Tube& tube) const;
   void stats_job(Client& client, JobId id, Output& out);
   void stats_tube(Client& client, std::string_view name, Output& out);
   void list_tubes_watched(Client& client, Output& out);

@@ -34,45 +34,50 @@ EngineStats Engine::State::stats() const {
           .draining = draining};
 }
 
+JobStats Engine::State::stats_of(const Job& job) const {
+  return {.id = job.id,
+          .tube = *job.tube->name,
+          .state = job.state,
+          .pri = job.pri,
+          .age = whole_seconds(now - job.created_at),
+          .delay = job.delay,
+          .ttr = job.ttr,
+          .time_left = has_deadline(job) ? seconds_left(job.deadline_at, now) : 0,
+          .file = job.segment,
+          .reserves = job.reserves,
+          .timeouts = job.timeouts,
+          .releases = job.releases,
+          .buries = job.buries,
+          .kicks = job.kicks};
+}
+
+TubeStats Engine::State::stats_of(const Tube& tube) const {
+  return {.name = *tube.name,
+          .jobs = {.urgent = tube.urgent_count,
+                   .ready = tube.ready_count,
+                   .reserved = tube.reserved_count,
+                   .delayed = tube.delayed_count,
+                   .buried = tube.buried_count},
+          .total_jobs = tube.total_jobs,
+          .using_count = tube.using_count,
+          .watching_count = tube.watching_count,
+          .waiting_count = tube.waiting_count,
+          .delete_count = tube.delete_count,
+          .pause_count = tube.pause_count,
+          .pause = tube.pause,
+          .pause_time_left = tube.paused ? seconds_left(tube.timers->pause_until, now) : 0};
+}
+
 void Engine::State::stats_job(Client& who, JobId id, Output& out) {
   const Job* job = jobs.find(id);
   if (job == nullptr) return reply(out, who, ReplyWord::kNotFound);
-  reply_details(out, who,
-                JobStats{.id = job->id,
-                         .tube = *job->tube->name,
-                         .state = job->state,
-                         .pri = job->pri,
-                         .age = whole_seconds(now - job->created_at),
-                         .delay = job->delay,
-                         .ttr = job->ttr,
-                         .time_left = has_deadline(*job) ? seconds_left(job->deadline_at, now) : 0,
-                         .file = job->segment,
-                         .reserves = job->reserves,
-                         .timeouts = job->timeouts,
-                         .releases = job->releases,
-                         .buries = job->buries,
-                         .kicks = job->kicks});
+  reply_details(out, who, stats_of(*job));
 }
 
 void Engine::State::stats_tube(Client& who, std::string_view name, Output& out) {
   const Tube* tube = tubes.find(name);
   if (tube == nullptr) return reply(out, who, ReplyWord::kNotFound);
-  reply_details(out, who,
-                TubeStats{.name = *tube->name,
-                          .jobs = {.urgent = tube->urgent_count,
-                                   .ready = tube->ready_count,
-                                   .reserved = tube->reserved_count,
-                                   .delayed = tube->delayed_count,
-                                   .buried = tube->buried_count},
-                          .total_jobs = tube->total_jobs,
-                          .using_count = tube->using_count,
-                          .watching_count = tube->watching_count,
-                          .waiting_count = tube->waiting_count,
-                          .delete_count = tube->delete_count,
-                          .pause_count = tube->pause_count,
-                          .pause = tube->pause,
-                          .pause_time_left =
-                              tube->paused ? seconds_left(tube->timers->pause_until, now) : 0});
+  reply_details(out, who, stats_of(*tube));
 }
 
 void Engine::State::list_tubes_watched(Client& who, Output& out) {

@@ -115,6 +115,11 @@ void Engine::State::move(Job& job, const Place& place, std::uint32_t pri) {
   enter(*this, job, place);
 }
 
+void Engine::State::set_pri(Job& job, std::uint32_t pri) {
+  if (job.state == JobState::kReady) return move(job, ready(), pri);
+  job.pri = pri;
+}
+
 void Engine::State::remove(Job& job) {
   leave(*this, job);
   segments.remove(job.segment);

@@ -2,6 +2,7 @@
 // all long commands taking turns. Until its one reply the client executes nothing else; others run
 // in between and see what is done so far. If the client goes, the rest is left undone.
 #include <algorithm>
+#include <limits>
 
 #include "state.h"
 
@@ -18,6 +19,12 @@ First first_delayed(Tube& tube, std::uint32_t& moves) {
   if (tube.delayed_count == 0) return {};
   Job* job = tube.timers->delayed.earliest(moves);
   return {.job = job, .still_sought = job == nullptr};
+}
+
+constexpr JobId kLastId = std::numeric_limits<JobId>::max();
+
+bool is_reserved_in(const Job& job, const Tube& tube) {
+  return job.state == JobState::kReserved && job.tube == &tube;
 }
 
 // One slice each; true if that was the last, and the reply is given.
@@ -64,6 +71,53 @@ bool slice(Engine::State& state, Client& who, PeekDelayedWork&, Output& out) {
   return true;
 }
 
+bool slice(Engine::State& state, Client& who, PeekReservedWork& work, Output& out) {
+  const Tube& tube = *who.used;
+  for (std::uint32_t n = 0; n < state.options.budget; ++n) {
+    const Job* job = tube.reserved_count == 0 ? nullptr : state.jobs.at_or_after(work.after + 1);
+    if (job == nullptr || is_reserved_in(*job, tube)) {
+      state.peek(who, job, out);
+      return true;
+    }
+    work.after = job->id;
+  }
+  return false;
+}
+
+// What was there at the start and stays in its state is listed once, since ids only rise.
+bool slice(Engine::State& state, Client& who, ListJobsWork& work, Output& out) {
+  if (work.tube->gone || work.after == kLastId) work.left = 0;
+  for (std::uint32_t n = 0; n < state.options.budget && work.left > 0; ++n) {
+    const Job* job = state.jobs.at_or_after(work.after + 1);
+    if (job == nullptr) work.left = 0;
+    if (work.left == 0) break;
+    work.after = job->id;
+    if (job->tube != work.tube || job->state != work.state.value_or(job->state)) continue;
+    work.list.jobs.push_back(
+        {.stats = state.stats_of(*job),
+         .body_bytes = job->body_bytes,
+         .bury_order = job->state == JobState::kBuried ? job->bury_order() : 0});
+    work.list.jobs.back().stats.tube = {};
+    --work.left;
+  }
+  if (work.left > 0) return false;
+  state.tubes.end_walk(work.walk);
+  state.reply_details(out, who, std::move(work.list));
+  return true;
+}
+
+bool slice(Engine::State& state, Client& who, StatsTubesWork& work, Output& out) {
+  const std::size_t end = std::min(work.tubes.size(), work.done + state.options.budget);
+  for (; work.done < end; ++work.done) {
+    const Tube& tube = *work.tubes[work.done];
+    if (!tube.gone) work.list.tubes.push_back(state.stats_of(tube));
+  }
+  if (end < work.tubes.size()) return false;
+  state.tubes.end_walk(work.walk);
+  state.reply_details(out, who, std::move(work.list));
+  return true;
+}
+
 // Has no reply: the client's slot is free again.
 bool slice(Engine::State& state, Client& who, CloseWork&, Output&) {
   for (std::uint32_t n = 0; n < state.options.budget && !who.reserved.empty(); ++n) {
@@ -103,6 +157,30 @@ void Engine::State::peek_delayed(Client& who, Output& out) {
   start(*this, who, PeekDelayedWork{}, out);
 }
 
+void Engine::State::peek_reserved(Client& who, Output& out) {
+  start(*this, who, PeekReservedWork{}, out);
+}
+
+void Engine::State::list_jobs(Client& who, const ListJobs& command, Output& out) {
+  const Tube* tube = tubes.find(command.tube);
+  if (tube == nullptr) return reply(out, who, ReplyWord::kNotFound);
+  start(*this, who,
+        ListJobsWork{.walk = tubes.begin_walk(),
+                     .tube = tube,
+                     .state = command.state,
+                     .after = command.after,
+                     .left = std::min(command.count, limits::kJobsPerList),
+                     .list = {}},
+        out);
+}
+
+void Engine::State::stats_tubes(Client& who, Output& out) {
+  start(
+      *this, who,
+      StatsTubesWork{.walk = tubes.begin_walk(), .tubes = tubes.in_order(), .done = 0, .list = {}},
+      out);
+}
+
 // Nobody has reserved them any more, so no ttr of theirs runs out: they wait for their slice.
 void Engine::State::release_jobs_of_closed(Client& who, Output& out) {
   disarm(expiries, who.ttr);
@@ -121,7 +199,11 @@ void Engine::State::do_slice(Output& out) {
 
 void Engine::State::abandon_work(Client& who) {
   if (who.work == nullptr) return;
-  if (const auto* list = std::get_if<ListTubesWork>(who.work.get())) tubes.end_walk(list->walk);
+  std::visit(
+      [this](const auto& work) {
+        if constexpr (requires { work.walk; }) tubes.end_walk(work.walk);
+      },
+      *who.work);
   who.work.reset();
   working.erase(who);
 }

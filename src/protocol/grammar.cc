@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <system_error>
 
 namespace xylem {
@@ -92,21 +93,70 @@ Item kick(std::string_view rest) {
   return Kick{static_cast<std::uint32_t>(negative ? 0 - bound : bound)};
 }
 
+// The longest run of `belongs`, taken off the front of `rest` behind any number of spaces.
+template <class Belongs>
+std::string_view take_word(std::string_view& rest, Belongs belongs) {
+  rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
+  const auto* const end = std::ranges::find_if_not(rest, belongs);
+  const std::string_view word = rest.substr(0, static_cast<std::size_t>(end - rest.begin()));
+  rest.remove_prefix(word.size());
+  return word;
+}
+
+std::string_view take_tube(std::string_view& rest) { return take_word(rest, is_tube_name_char); }
+
 // The name is the longest run of name characters; no space is needed before it.
 Item pause_tube(std::string_view rest) {
-  rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
-  const auto* const end = std::ranges::find_if_not(rest, is_tube_name_char);
-  PauseTube command{.tube = rest.substr(0, static_cast<std::size_t>(end - rest.begin()))};
-  rest.remove_prefix(command.tube.size());
+  PauseTube command{.tube = take_tube(rest)};
   const bool parsed = !command.tube.empty() && are_numbers(rest, command.delay);
   return parsed ? Item(command) : bad_format();
 }
 
+// A state by its name, or "all"; false if it is none of them.
+bool take_states(std::string_view& rest, std::optional<JobState>& state) {
+  const std::string_view word = take_word(rest, [](char c) { return c != ' '; });
+  for (const JobState each :
+       {JobState::kReady, JobState::kDelayed, JobState::kReserved, JobState::kBuried}) {
+    if (word == name_of(each)) state = each;
+  }
+  return state.has_value() || word == "all";
+}
+
+Item list_jobs(std::string_view rest) {
+  ListJobs command;
+  command.tube = take_tube(rest);
+  const bool parsed = is_tube_name(command.tube) && take_states(rest, command.state) &&
+                      are_numbers(rest, command.after, command.count);
+  return parsed ? Item(command) : bad_format();
+}
+
+template <bool kAdminCommands>
+Item caps(std::string_view rest) {
+  return rest.empty() ? Item(Caps{kAdminCommands}) : bad_format();
+}
+
+Item reprioritize(std::string_view rest) {
+  Reprioritize command;
+  return are_numbers(rest, command.id, command.pri) ? Item(command) : bad_format();
+}
+
 Item quit(std::string_view) { return Parser::Quit{}; }
+
+// A command of beanstalkd's is any line that begins like it. Ours are whole words, so that no line
+// that beanstalkd knows means something else; `admin` ones can be switched off.
+enum class Kind : std::uint8_t { kBeanstalkds, kOurs, kAdmin };
 
 struct Prefix {
   std::string_view text;
   Item (*parse)(std::string_view rest);
+  Kind kind = Kind::kBeanstalkds;
+
+  [[nodiscard]] bool fits(std::string_view line, bool admin_commands) const {
+    if (!line.starts_with(text) || (kind == Kind::kAdmin && !admin_commands)) return false;
+    const bool ended =
+        text.ends_with(' ') || line.size() == text.size() || line[text.size()] == ' ';
+    return kind == Kind::kBeanstalkds || ended;
+  }
 };
 
 // The first prefix that fits wins. Prefixes with the same first letter stand together.
@@ -116,25 +166,33 @@ constexpr std::array kPrefixes{
     Prefix{"peek-ready", bare<PeekReady>},
     Prefix{"peek-delayed", bare<PeekDelayed>},
     Prefix{"peek-buried", bare<PeekBuried>},
+    Prefix{"peek-reserved", bare<PeekReserved>, Kind::kOurs},
     Prefix{"pause-tube", pause_tube},
     Prefix{"reserve-with-timeout ", reserve_with_timeout},
     Prefix{"reserve-job ", with_id<ReserveJob>},
     Prefix{"reserve", bare<Reserve>},
     Prefix{"release ", release},
+    Prefix{"reprioritize ", reprioritize, Kind::kAdmin},
     Prefix{"delete ", with_id<Delete>},
+    Prefix{"drain", bare<Drain>, Kind::kAdmin},
     Prefix{"bury ", bury},
     Prefix{"kick ", kick},
     Prefix{"kick-job ", with_id<KickJob>},
     Prefix{"touch ", with_id<Touch>},
     Prefix{"stats-job ", with_id<StatsJob>},
     Prefix{"stats-tube ", with_tube<StatsTube>},
+    Prefix{"stats-tubes", bare<StatsTubes>, Kind::kOurs},
     Prefix{"stats", bare<Stats>},
     Prefix{"use ", with_tube<Use>},
+    Prefix{"undrain", bare<Undrain>, Kind::kAdmin},
     Prefix{"watch ", with_tube<Watch>},
     Prefix{"ignore ", with_tube<Ignore>},
     Prefix{"list-tubes-watched", bare<ListTubesWatched>},
     Prefix{"list-tube-used", bare<ListTubeUsed>},
     Prefix{"list-tubes", bare<ListTubes>},
+    Prefix{"list-jobs ", list_jobs, Kind::kOurs},
+    Prefix{"caps", caps<true>, Kind::kAdmin},
+    Prefix{"caps", caps<false>, Kind::kOurs},
     Prefix{"quit", quit},
 };
 
@@ -155,12 +213,12 @@ constexpr auto kFirstPrefix = [] {
 
 }  // namespace
 
-Item parse_line(std::string_view line) {
+Item parse_line(std::string_view line, bool admin_commands) {
   if (line.find('\0') != std::string_view::npos) return bad_format();
   if (line.empty()) return refused(ReplyWord::kUnknownCommand);
   for (std::size_t i = kFirstPrefix[letter_of(line)]; i < kPrefixes.size(); ++i) {
     const Prefix& prefix = kPrefixes[i];
-    if (line.starts_with(prefix.text)) return prefix.parse(line.substr(prefix.text.size()));
+    if (prefix.fits(line, admin_commands)) return prefix.parse(line.substr(prefix.text.size()));
     if (letter_of(prefix.text) != letter_of(line)) break;
   }
   return refused(ReplyWord::kUnknownCommand);

@@ -10,7 +10,7 @@
 namespace xylem {
 
 // Never Incomplete. A PutLine's fate is kBodyFollows or kTrailing: whether the body is too big is
-// for the parser to say. Tube names point into `line`.
-Parser::Item parse_line(std::string_view line);
+// for the parser to say. Tube names point into `line`. Without `admin_commands` those are unknown.
+Parser::Item parse_line(std::string_view line, bool admin_commands);
 
 }  // namespace xylem

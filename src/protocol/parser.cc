@@ -51,7 +51,7 @@ Parser::Item Parser::next_line(std::string_view& input) {
   const std::string_view longest = input.substr(0, limits::kLineBytes);
   const std::size_t end = longest.find(kCrlf);
   if (end != std::string_view::npos) {
-    Item item = parse_line(take(input, end + kCrlfBytes).substr(0, end));
+    Item item = parse_line(take(input, end + kCrlfBytes).substr(0, end), admin_commands_);
     if (PutLine* const put = put_line_of(item)) begin_put(*put);
     return item;
   }

@@ -13,6 +13,11 @@
 namespace xylem {
 namespace {
 
+// What `caps` lists: commands of our own, with and without those that can be switched off.
+constexpr std::string_view kAllCommands =
+    "list-jobs\nreprioritize\npeek-reserved\ndrain\nundrain\nstats-tubes\n";
+constexpr std::string_view kSafeCommands = "list-jobs\npeek-reserved\nstats-tubes\n";
+
 class Yaml {
  public:
   void number(std::string_view key, std::integral auto value) { plain(key, std::to_string(value)); }
@@ -30,11 +35,18 @@ class Yaml {
     const std::uint64_t tenths = of == 0 ? 0 : count * 10 / of;
     plain(key, std::to_string(tenths / 10) + "." + std::to_string(tenths % 10));
   }
+  // Keys from here on are of the next item of a list; what follows it is indented.
+  void item() { lead_ = "- "; }
   [[nodiscard]] const std::string& text() const { return text_; }
 
  private:
-  std::string& begin(std::string_view key) { return text_.append(key).append(": "); }
+  std::string& begin(std::string_view key) {
+    text_.append(lead_);
+    if (!lead_.empty()) lead_ = "  ";
+    return text_.append(key).append(": ");
+  }
 
+  std::string_view lead_;  // of the next line
   std::string text_ = "---\n";
 };
 
@@ -69,6 +81,16 @@ void add_command_counts(Yaml& yaml, const CommandCounts& commands) {
   yaml.number("cmd-list-tube-used", commands.list_tube_used);
   yaml.number("cmd-list-tubes-watched", commands.list_tubes_watched);
   yaml.number("cmd-pause-tube", commands.pause_tube);
+}
+
+void add_own_commands(Yaml& yaml, const CommandCounts& commands) {
+  yaml.number("cmd-caps", commands.caps);
+  yaml.number("cmd-list-jobs", commands.list_jobs);
+  yaml.number("cmd-reprioritize", commands.reprioritize);
+  yaml.number("cmd-peek-reserved", commands.peek_reserved);
+  yaml.number("cmd-drain", commands.drain);
+  yaml.number("cmd-undrain", commands.undrain);
+  yaml.number("cmd-stats-tubes", commands.stats_tubes);
 }
 
 void add_engine(Yaml& yaml, const EngineStats& engine, const ProcessStats& process) {
@@ -117,6 +139,14 @@ void add_log(Yaml& yaml, const LogStats& log) {
   yaml.number("log-worst-fsync-us", log.worst_fsync_us);
 }
 
+void add_counters(Yaml& yaml, const JobStats& job) {
+  yaml.number("reserves", job.reserves);
+  yaml.number("timeouts", job.timeouts);
+  yaml.number("releases", job.releases);
+  yaml.number("buries", job.buries);
+  yaml.number("kicks", job.kicks);
+}
+
 void add_job(Yaml& yaml, const JobStats& job) {
   yaml.number("id", job.id);
   yaml.quoted("tube", job.tube);
@@ -127,11 +157,7 @@ void add_job(Yaml& yaml, const JobStats& job) {
   yaml.number("ttr", job.ttr);
   yaml.number("time-left", job.time_left);
   yaml.number("file", job.file);
-  yaml.number("reserves", job.reserves);
-  yaml.number("timeouts", job.timeouts);
-  yaml.number("releases", job.releases);
-  yaml.number("buries", job.buries);
-  yaml.number("kicks", job.kicks);
+  add_counters(yaml, job);
 }
 
 void add_tube(Yaml& yaml, const TubeStats& tube) {
@@ -145,6 +171,20 @@ void add_tube(Yaml& yaml, const TubeStats& tube) {
   yaml.number("cmd-pause-tube", tube.pause_count);
   yaml.number("pause", tube.pause);
   yaml.number("pause-time-left", tube.pause_time_left);
+}
+
+void add_listed(Yaml& yaml, const ListedJob& job) {
+  yaml.item();
+  yaml.number("id", job.stats.id);
+  yaml.plain("state", name_of(job.stats.state));
+  yaml.number("pri", job.stats.pri);
+  yaml.number("age", job.stats.age);
+  yaml.number("delay", job.stats.delay);
+  yaml.number("ttr", job.stats.ttr);
+  yaml.number("time-left", job.stats.time_left);
+  yaml.number("size", job.body_bytes);
+  add_counters(yaml, job.stats);
+  if (job.stats.state == JobState::kBuried) yaml.number("bury-order", job.bury_order);
 }
 
 void write_block(std::string& out, std::string_view block) {
@@ -171,17 +211,28 @@ void write_list(std::string& out, std::string_view names) {
 
 void write_details(std::string& out, const ReplyDetails& details, const ProcessStats& process) {
   if (const auto* const list = std::get_if<TubeList>(&details)) return write_list(out, list->names);
+  if (const auto* const caps = std::get_if<Capabilities>(&details)) {
+    return write_list(out, caps->admin_commands ? kAllCommands : kSafeCommands);
+  }
   Yaml yaml;
-  std::visit(
-      overloaded{[](const std::monostate&) { CHECK(false); },
-                 [&](const EngineStats& engine) {
-                   add_engine(yaml, engine, process);
-                   add_process(yaml, process, engine.draining);
-                   add_log(yaml, process.log);
-                 },
-                 [&](const JobStats& job) { add_job(yaml, job); },
-                 [&](const TubeStats& tube) { add_tube(yaml, tube); }, [](const TubeList&) {}},
-      details);
+  std::visit(overloaded{[](const std::monostate&) { CHECK(false); },
+                        [&](const EngineStats& engine) {
+                          add_engine(yaml, engine, process);
+                          add_process(yaml, process, engine.draining);
+                          add_log(yaml, process.log);
+                          add_own_commands(yaml, engine.commands);
+                        },
+                        [&](const JobStats& job) { add_job(yaml, job); },
+                        [&](const TubeStats& tube) { add_tube(yaml, tube); },
+                        [&](const JobList& list) {
+                          for (const ListedJob& job : list.jobs) add_listed(yaml, job);
+                        },
+                        [&](const TubeStatsList& list) {
+                          for (const TubeStats& tube : list.tubes)
+                            yaml.item(), add_tube(yaml, tube);
+                        },
+                        [](const TubeList&) {}, [](const Capabilities&) {}},
+             details);
   write_block(out, yaml.text());
 }
 

@@ -12,7 +12,7 @@ namespace xylem {
 namespace {
 
 // By ReplyWord: what stands before the first value, or the whole line.
-constexpr std::array<std::string_view, 25> kLines{
+constexpr std::array<std::string_view, 27> kLines{
     "INSERTED ",
     "BURIED ",
     "JOB_TOO_BIG\r\n",
@@ -38,8 +38,10 @@ constexpr std::array<std::string_view, 25> kLines{
     "NOT_IGNORED\r\n",
     "PAUSED\r\n",
     "OK ",
+    "REPRIORITIZED\r\n",
+    "NOT_DRAINING\r\n",
 };
-static_assert(kLines.size() == static_cast<std::size_t>(ReplyWord::kOk) + 1);
+static_assert(kLines.size() == static_cast<std::size_t>(ReplyWord::kNotDraining) + 1);
 
 constexpr std::string_view line_of(ReplyWord word) {
   return kLines[static_cast<std::size_t>(word)];
@@ -122,6 +124,8 @@ void write_reply(std::string& out, const Reply& reply) {
     case ReplyWord::kNotIgnored:
     case ReplyWord::kPaused:
     case ReplyWord::kOk:
+    case ReplyWord::kReprioritized:
+    case ReplyWord::kNotDraining:
       return write_word(out, reply.word);
   }
   CHECK(false);

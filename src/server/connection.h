@@ -75,6 +75,7 @@ class Connection {
   // Closes now; what was not sent is lost. The object lives until the loop comes round.
   void close();
   void set_most_job_bytes(std::uint32_t bytes) { parser_.set_most_job_bytes(bytes); }
+  void set_admin_commands(bool on) { parser_.set_admin_commands(on); }
 
   // The server's: membership in its lists.
   Links<Connection> dirty_links;

@@ -190,6 +190,7 @@ void Server::add_client(int socket) {
   Connection* connection = Connection::open(*this, socket, id, most_job_bytes_);
   if (connection == nullptr) return give_up(socket, id);
   connections_[index_of(id)] = connection;
+  connection->set_admin_commands(admin_commands_);
   if (idle_timeout_seconds_ > 0) idle_.add(*connection, now_.floor);
   log_.debug("client {}: connected", index_of(id));
 }
@@ -234,8 +235,11 @@ void Server::configure(const Config& config) {
     log_.warn("max-connections: {} is more than descriptors allow, taking {}",
               config.most_connections, most_connections_);
   }
+  admin_commands_ = config.admin_commands;
   for (Connection* connection : connections_) {
-    if (connection != nullptr) connection->set_most_job_bytes(most_job_bytes_);
+    if (connection == nullptr) continue;
+    connection->set_most_job_bytes(most_job_bytes_);
+    connection->set_admin_commands(admin_commands_);
   }
   configure_idle_timeout(config.idle_timeout_seconds);
   if (journal_) journal_->configure(config);

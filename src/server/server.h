@@ -152,6 +152,7 @@ class Server {
   std::uint64_t refused_count_ = 0;
   Seldom refusals_;
   std::uint32_t most_job_bytes_ = 0;
+  bool admin_commands_ = true;
   std::size_t out_buffer_limit_ = 0;
   std::uint32_t idle_timeout_seconds_ = 0;
 };

@@ -22,6 +22,7 @@ enum Type : std::uint8_t {
   kKick = 5,
   kReserveJob = 6,
   kPause = 7,
+  kPriority = 9,
   kReserveNote = 16,
   kTimeoutNote = 17,
   kIdNote = 18,
@@ -53,6 +54,7 @@ constexpr auto kKinds = [] {
   kinds[kKick] = fixed(0);
   kinds[kReserveJob] = fixed(4);
   kinds[kPause] = {kPauseBytes + 1, kPauseBytes + limits::kTubeNameBytes};
+  kinds[kPriority] = fixed(4);
   kinds[kReserveNote] = fixed(4);
   kinds[kTimeoutNote] = fixed(4);
   kinds[kIdNote] = fixed(0);
@@ -178,6 +180,10 @@ void encode(const PauseRecord& pause, std::string& text) {
   });
 }
 
+void encode(const PriorityRecord& record, std::string& text) {
+  encode_count(text, kPriority, record.id, record.pri);
+}
+
 void encode(const ReserveNote& note, std::string& text) {
   encode_count(text, kReserveNote, note.id, note.reserves);
 }
@@ -261,6 +267,8 @@ std::optional<Record> decode_fields(const RecordHead& head, ByteReader rest,
       return ReserveJobRecord{head.id, rest.u32()};
     case kPause:
       return decode_pause(rest);
+    case kPriority:
+      return PriorityRecord{head.id, rest.u32()};
     case kReserveNote:
       return ReserveNote{head.id, rest.u32()};
     case kTimeoutNote:

@@ -182,6 +182,7 @@ TEST_CASE("docs/example.yaml holds every key with its default") {
   const Config defaults;
   CHECK(file.listen == defaults.listen);
   CHECK(file.user == defaults.user);
+  CHECK(file.admin_commands == defaults.admin_commands);
   CHECK(file.most_job_bytes == defaults.most_job_bytes);
   CHECK(file.most_connections == defaults.most_connections);
   CHECK(file.idle_timeout_seconds == defaults.idle_timeout_seconds);
@@ -196,7 +197,8 @@ TEST_CASE("docs/example.yaml holds every key with its default") {
 
 TEST_CASE("each key is taken, and the command line wins") {
   const TemporaryFile file(
-      "listen: [ '0.0.0.0', '[::1]:7' ]\nuser: kr\nlimits:\n  max-job-size: 10\n"
+      "admin-commands: off\nlisten: [ '0.0.0.0', '[::1]:7' ]\nuser: kr\nlimits:\n  max-job-size: "
+      "10\n"
       "  max-connections: 20\n  idle-timeout: 30\n  out-buffer: 4096\n"
       "log: { dir: there, sync: interval, interval: 5, segment-size: 65536 }\n"
       "logging: { level: debug, format: json }\n");
@@ -207,6 +209,7 @@ TEST_CASE("each key is taken, and the command line wins") {
   CHECK(config.listen[0] == ListenAddress{TcpAddress{"0.0.0.0", "8"}});
   CHECK(config.listen[1] == ListenAddress{TcpAddress{"::1", "7"}});
   CHECK(config.user == "kr");
+  CHECK_FALSE(config.admin_commands);
   CHECK(config.most_job_bytes == 99);
   CHECK(config.most_connections == 20);
   CHECK(config.idle_timeout_seconds == 30);

@@ -178,6 +178,17 @@ class SignalTest(ServerTest):
         self.assertTrue(any("user needs a restart" in line for line in lines), lines)
         self.assertEqual(json.loads(lines[-1])["level"], "info")
 
+    def test_admin_commands_can_be_switched_off_and_on(self):
+        server = self.start(config="admin-commands: off\n")
+        client = self.connect(server)
+        self.assertEqual(client.ask(b"drain\r\n"), b"UNKNOWN_COMMAND")
+        server.write_config("admin-commands: on\n")
+        server.kill(signal.SIGHUP)
+        server.wait_for_log("reloaded")
+        self.assertEqual(client.ask(b"drain\r\n"), b"DRAINING")
+        self.assertEqual(client.ask(b"undrain\r\n"), b"NOT_DRAINING")
+        server.stop()
+
     def test_a_bad_reload_changes_nothing(self):
         server = self.start(config="limits:\n  max-job-size: 10\n")
         client = self.connect(server)

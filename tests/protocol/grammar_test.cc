@@ -156,6 +156,57 @@ TEST_CASE("pause-tube leaves the rest of a name's rules to the engine, which cou
   CHECK(item("pause-tube " + k201 + " 1") == "pause-tube " + k201 + " 1");
 }
 
+TEST_CASE("commands of our own without arguments are whole words") {
+  for (const std::string word : {"caps", "peek-reserved", "drain", "undrain", "stats-tubes"}) {
+    CAPTURE(word);
+    CHECK(item(word) == (word == "caps" ? "caps all" : word));
+    expect("BAD_FORMAT", {word + " ", word + " x"});
+    const bool is_stats = word == "stats-tubes";  // else it is a badly formed stats
+    expect(is_stats ? "BAD_FORMAT" : "UNKNOWN_COMMAND", {word + "x", word + "\t", word + "-"});
+  }
+}
+
+TEST_CASE("list-jobs") {
+  for (const std::string state : {"ready", "delayed", "reserved", "buried", "all"}) {
+    const std::string line = "list-jobs default " + state + " 18446744073709551615 4294967295";
+    CHECK(item(line) == line);
+  }
+  CHECK(item("list-jobs  a   all  0   01") == "list-jobs a all 0 1");
+  CHECK(item("list-jobs all all 0 1") == "list-jobs all all 0 1");
+  CHECK(item("list-jobs " + k200 + " ready 0 1") == "list-jobs " + k200 + " ready 0 1");
+  expect("UNKNOWN_COMMAND", {"list-jobs", "list-jobsx", "list-job a all 0 1"});
+  expect("BAD_FORMAT",
+         {"list-jobs ", "list-jobs a", "list-jobs a all", "list-jobs a all 0", "list-jobs a 0 1",
+          "list-jobs a all 0 1 ", "list-jobs a all 0 1 2", "list-jobs a al 0 1",
+          "list-jobs a allx 0 1", "list-jobs a all0 1", "list-jobs a\tall 0 1",
+          "list-jobs a,b all 0 1", "list-jobs -a all 0 1", "list-jobs a READY 0 1",
+          "list-jobs a all -1 1", "list-jobs a all 0 4294967296",
+          "list-jobs a all 18446744073709551616 1", "list-jobs aall 0 1"});
+}
+
+TEST_CASE("reprioritize") {
+  CHECK(item("reprioritize 1 2") == "reprioritize 1 2");
+  expect("UNKNOWN_COMMAND", {"reprioritize"});
+  expect("BAD_FORMAT", {"reprioritize ", "reprioritize 1", "reprioritize 1 ", "reprioritize 1 2 ",
+                        "reprioritize 1 4294967296", "reprioritize x 2"});
+}
+
+TEST_CASE("admin commands can be switched off, and caps tells") {
+  const auto without = [](const std::string& line) {
+    ParsedStream stream;
+    stream.parser().set_admin_commands(false);
+    stream.receive(line + "\r\n");
+    return stream.items();
+  };
+  for (const std::string line : {"reprioritize 1 2", "reprioritize ", "drain", "undrain"}) {
+    CHECK(without(line) == Lines{"UNKNOWN_COMMAND"});
+  }
+  for (const std::string line : {"peek-reserved", "stats-tubes", "list-jobs a all 0 1"}) {
+    CHECK(without(line) == Lines{line});
+  }
+  CHECK(without("caps") == Lines{"caps safe"});
+}
+
 TEST_CASE("a NUL is found before the word is looked at") {
   for (const std::string word : {"", "stats", "reserve", "foo", "quit", "kick 3", "use a",
                                  "put 0 0 1 1 ", "put 0 0 1 70000", "reserve-with-timeout 1"}) {

@@ -79,7 +79,17 @@ inline std::string describe(const Command& command) {
           [](const ListTubes&) { return text_of("list-tubes"); },
           [](const ListTubeUsed&) { return text_of("list-tube-used"); },
           [](const ListTubesWatched&) { return text_of("list-tubes-watched"); },
-          [](const PauseTube& c) { return text_of(named("pause-tube", c.tube), c.delay); }},
+          [](const PauseTube& c) { return text_of(named("pause-tube", c.tube), c.delay); },
+          [](const Caps& c) { return named("caps", c.admin ? "all" : "safe"); },
+          [](const ListJobs& c) {
+            const std::string states(c.state ? name_of(*c.state) : "all");
+            return text_of(named(named("list-jobs", c.tube), states), c.after, c.count);
+          },
+          [](const Reprioritize& c) { return text_of("reprioritize", c.id, c.pri); },
+          [](const PeekReserved&) { return text_of("peek-reserved"); },
+          [](const Drain&) { return text_of("drain"); },
+          [](const Undrain&) { return text_of("undrain"); },
+          [](const StatsTubes&) { return text_of("stats-tubes"); }},
       command);
 }
 

@@ -43,7 +43,14 @@ EngineStats some_engine() {
                        .list_tubes = 219,
                        .list_tube_used = 220,
                        .list_tubes_watched = 221,
-                       .pause_tube = 222},
+                       .pause_tube = 222,
+                       .caps = 701,
+                       .list_jobs = 702,
+                       .reprioritize = 703,
+                       .peek_reserved = 704,
+                       .drain = 705,
+                       .undrain = 706,
+                       .stats_tubes = 707},
           .job_timeouts = 301,
           .total_jobs = 302,
           .current_tubes = 304,
@@ -146,6 +153,13 @@ log-fsyncs: 605
 log-records-per-fsync: 2.7
 log-last-fsync-us: 607
 log-worst-fsync-us: 608
+cmd-caps: 701
+cmd-list-jobs: 702
+cmd-reprioritize: 703
+cmd-peek-reserved: 704
+cmd-drain: 705
+cmd-undrain: 706
+cmd-stats-tubes: 707
 )yaml";
 
 }  // namespace
@@ -251,6 +265,64 @@ cmd-pause-tube: 11
 pause: 12
 pause-time-left: 13
 )yaml"));
+}
+
+TEST_CASE("list-jobs: bury-order stands only behind a buried job") {
+  ListedJob job{.stats = {.id = 7,
+                          .tube = {},
+                          .state = JobState::kBuried,
+                          .pri = 1,
+                          .age = 2,
+                          .delay = 3,
+                          .ttr = 4,
+                          .time_left = 5,
+                          .file = 6,
+                          .reserves = 8,
+                          .timeouts = 9,
+                          .releases = 10,
+                          .buries = 11,
+                          .kicks = 12},
+                .body_bytes = 13,
+                .bury_order = 14};
+  ListedJob ready = job;
+  ready.stats.id = 15;
+  ready.stats.state = JobState::kReady;
+  const std::string same = R"yaml(  pri: 1
+  age: 2
+  delay: 3
+  ttr: 4
+  time-left: 5
+  size: 13
+  reserves: 8
+  timeouts: 9
+  releases: 10
+  buries: 11
+  kicks: 12
+)yaml";
+  CHECK(written(JobList{{job, ready}}) ==
+        block("---\n- id: 7\n  state: buried\n" + same +
+              "  bury-order: 14\n- id: 15\n  state: ready\n" + same));
+  CHECK(written(JobList{}) == block("---\n"));
+}
+
+TEST_CASE("stats-tubes: each tube as in stats-tube, indented") {
+  TubeStats paused;
+  paused.name = "b";
+  paused.pause = 3;
+  TubeStats plain;
+  plain.name = "a";
+  const std::string text = written(TubeStatsList{{plain, paused}});
+  CHECK(text.find("---\n- name: \"a\"\n  current-jobs-urgent: 0\n") != std::string::npos);
+  CHECK(text.find("\n  pause-time-left: 0\n- name: \"b\"\n") != std::string::npos);
+  CHECK(text.ends_with("\n  pause: 3\n  pause-time-left: 0\n\r\n"));
+}
+
+TEST_CASE("caps: with and without what can be switched off") {
+  CHECK(written(Capabilities{true}) ==
+        block("---\n- list-jobs\n- reprioritize\n- peek-reserved\n- drain\n- undrain\n"
+              "- stats-tubes\n"));
+  CHECK(written(Capabilities{false}) ==
+        block("---\n- list-jobs\n- peek-reserved\n- stats-tubes\n"));
 }
 
 TEST_CASE("lists") {

@@ -54,7 +54,12 @@ void Simulation::close(const Client& client, bool half) {
   compare();
 }
 
+// By the signal, or by the command.
 void Simulation::drain() {
+  if (const Client* client = now_step_[3] < 128 ? nullptr : pick_idle()) {
+    if (twin_.draining) return tell(client->id, "undrain", Undrain{});
+    return tell(client->id, "drain", Drain{});
+  }
   write("! drain");
   twin_.draining = !twin_.draining;
   engine_->set_draining(twin_.draining);

@@ -24,7 +24,7 @@
 
 namespace xylem::simulation {
 
-inline constexpr std::size_t kSettingsBytes = 64;
+inline constexpr std::size_t kSettingsBytes = 96;
 inline constexpr std::size_t kStepBytes = 8;
 
 // What max-job-size would be, and one more.
@@ -89,6 +89,11 @@ class Simulation {
     kBeginSegment,
     kLogAgain,
     kRetireSegment,
+    kCaps,
+    kListJobs,
+    kReprioritize,
+    kPeekReserved,
+    kStatsTubes,
     kOps
   };
   // Seconds of delays, ttrs, pauses and timeouts.
@@ -105,6 +110,7 @@ class Simulation {
   void command(Op op, const Client& client);
   void put(const Client& client);
   void finish_put(const Client& client);
+  void list_jobs(const Client& client, const std::string& tube);
   void connect();
   void close(const Client& client, bool half);
   void drain();

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 
 #include "simulation.h"
 #include "text.h"
@@ -49,7 +50,8 @@ void Simulation::read_settings(std::span<const std::uint8_t> bytes) {
   for (const Op op : {kConnect, kPut, kReserve}) op_weights_[op] |= 64U;
   for (const Op op : {kUse, kWatch, kReserveWithTimeout, kPass}) op_weights_[op] |= 16U;
   for (const Op op : {kPeek, kPeekReady, kPeekDelayed, kPeekBuried, kStats, kStatsJob, kStatsTube,
-                      kListTubeUsed, kListTubesWatched, kTick, kDisconnect, kHalfClose}) {
+                      kListTubeUsed, kListTubesWatched, kCaps, kListJobs, kPeekReserved,
+                      kStatsTubes, kTick, kDisconnect, kHalfClose}) {
     op_weights_[op] /= 4;
   }
   for (const Op op : {kBeginSegment, kLogAgain, kRetireSegment}) op_weights_[op] /= 4;
@@ -280,9 +282,33 @@ void Simulation::command(Op op, const Client& client) {
       const std::string name = now_step_[4] < 8 ? "-" + tube : tube;
       return tell(who, fmt::format("pause-tube {} {}", name, span), PauseTube{name, span});
     }
+    case kCaps:
+      return tell(who, "caps", Caps{});
+    case kListJobs:
+      return list_jobs(client, tube);
+    case kReprioritize:
+      return tell(who, fmt::format("reprioritize {} {}", id, pri), Reprioritize{id, pri});
+    case kPeekReserved:
+      return tell(who, "peek-reserved", PeekReserved{});
+    case kStatsTubes:
+      return tell(who, "stats-tubes", StatsTubes{});
     default:
       return;
   }
+}
+
+void Simulation::list_jobs(const Client& client, const std::string& tube) {
+  constexpr std::array<std::optional<JobState>, 5> kStates{
+      std::nullopt, JobState::kReady, JobState::kDelayed, JobState::kReserved, JobState::kBuried};
+  const ListJobs list{
+      .tube = tube,
+      .state = kStates[now_step_[4] % kStates.size()],
+      .after = now_step_[5] == 255 ? std::numeric_limits<JobId>::max() : now_step_[5] % 16U,
+      .count = now_step_[6] < 128 ? now_step_[6] % 8U : 10'000U};
+  tell(client.id,
+       fmt::format("list-jobs {} {} {} {}", tube, list.state ? name_of(*list.state) : "all",
+                   list.after, list.count),
+       list);
 }
 
 // A quarter of the bodies come later.

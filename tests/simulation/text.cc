@@ -13,12 +13,13 @@
 namespace xylem::simulation {
 namespace {
 
-constexpr std::array<std::string_view, 25> kWords{
-    "INSERTED",      "BURIED",   "JOB_TOO_BIG",   "BAD_FORMAT",     "UNKNOWN_COMMAND",
-    "EXPECTED_CRLF", "DRAINING", "OUT_OF_MEMORY", "INTERNAL_ERROR", "USING",
-    "RESERVED",      "FOUND",    "TIMED_OUT",     "DEADLINE_SOON",  "NOT_FOUND",
-    "DELETED",       "RELEASED", "BURIED",        "TOUCHED",        "KICKED",
-    "KICKED",        "WATCHING", "NOT_IGNORED",   "PAUSED",         "OK"};
+constexpr std::array<std::string_view, 27> kWords{
+    "INSERTED",      "BURIED",      "JOB_TOO_BIG",   "BAD_FORMAT",     "UNKNOWN_COMMAND",
+    "EXPECTED_CRLF", "DRAINING",    "OUT_OF_MEMORY", "INTERNAL_ERROR", "USING",
+    "RESERVED",      "FOUND",       "TIMED_OUT",     "DEADLINE_SOON",  "NOT_FOUND",
+    "DELETED",       "RELEASED",    "BURIED",        "TOUCHED",        "KICKED",
+    "KICKED",        "WATCHING",    "NOT_IGNORED",   "PAUSED",         "OK",
+    "REPRIORITIZED", "NOT_DRAINING"};
 
 std::int64_t ticks(Time time) { return time.time_since_epoch().count(); }
 
@@ -28,7 +29,7 @@ std::string text_of(const JobCounts& jobs) {
 }
 
 std::string text_of(const CommandCounts& c) {
-  const std::array<std::uint64_t, 22> all{c.put,
+  const std::array<std::uint64_t, 29> all{c.put,
                                           c.peek,
                                           c.peek_ready,
                                           c.peek_delayed,
@@ -49,7 +50,14 @@ std::string text_of(const CommandCounts& c) {
                                           c.list_tubes,
                                           c.list_tube_used,
                                           c.list_tubes_watched,
-                                          c.pause_tube};
+                                          c.pause_tube,
+                                          c.caps,
+                                          c.list_jobs,
+                                          c.reprioritize,
+                                          c.peek_reserved,
+                                          c.drain,
+                                          c.undrain,
+                                          c.stats_tubes};
   return fmt::format("{}", fmt::join(all, ","));
 }
 
@@ -68,11 +76,31 @@ std::string text_of(const TubeStats& s) {
       s.delete_count, s.pause_count, s.pause, s.pause_time_left);
 }
 
+std::string text_of(const JobList& list) {
+  std::string text = fmt::format("{} jobs", list.jobs.size());
+  for (const ListedJob& job : list.jobs) {
+    text += fmt::format("\n#   size {} order {} {}", job.body_bytes, job.bury_order,
+                        text_of(job.stats));
+  }
+  return text;
+}
+
+std::string text_of(const TubeStatsList& list) {
+  std::string text = fmt::format("{} tubes", list.tubes.size());
+  for (const TubeStats& tube : list.tubes) text += "\n#   " + text_of(tube);
+  return text;
+}
+
 std::string text_of(const ReplyDetails& details) {
   return std::visit(overloaded{[](std::monostate) { return std::string("nothing"); },
                                [](const EngineStats& s) { return simulation::text_of(s); },
                                [](const JobStats& s) { return text_of(s); },
                                [](const TubeStats& s) { return text_of(s); },
+                               [](const JobList& s) { return text_of(s); },
+                               [](const TubeStatsList& s) { return text_of(s); },
+                               [](const Capabilities& s) {
+                                 return fmt::format("admin commands: {}", s.admin_commands);
+                               },
                                [](const TubeList& s) {
                                  std::string names = s.names;
                                  for (char& c : names) c = c == '\n' ? ' ' : c;
@@ -158,6 +186,7 @@ std::string text_of(const Record& record) {
             return fmt::format("pause {} delay {} until {}", r.tube, r.delay,
                                r.delay == 0 ? 0 : ticks(r.until));
           },
+          [](const PriorityRecord& r) { return fmt::format("priority {} pri {}", r.id, r.pri); },
           [](const ReserveNote& r) { return fmt::format("note {} reserves {}", r.id, r.reserves); },
           [](const TimeoutNote& r) { return fmt::format("note {} timeouts {}", r.id, r.timeouts); },
           [](const IdNote& r) { return fmt::format("note ids up to {}", r.id); }},

@@ -1,5 +1,5 @@
-// The commands of the twin, in the order of protocol.md, and what they stand on. The parts of a
-// tick are in twin_tick.cc.
+// beanstalkd's commands in the twin, in the order of protocol.md, and what they stand on. Our own
+// are in twin_own.cc, the parts of a tick in twin_tick.cc.
 #include "twin.h"
 
 #include <algorithm>
@@ -309,46 +309,14 @@ void Twin::run(Client& client, const StatsJob& stats) {
   ++commands_.stats_job;
   const Job* job = find_job(stats.id);
   if (job == nullptr) return say(client, ReplyWord::kNotFound);
-  const bool timed = job->state == JobState::kDelayed || job->state == JobState::kReserved;
-  // A tick less: some time has always passed.
-  const Duration left =
-      timed ? std::max(job->deadline_at - now_ - Duration(1), Duration(0)) : Duration(0);
-  say(client, JobStats{.id = job->id,
-                       .tube = tube(job->tube).name,
-                       .state = job->state,
-                       .pri = job->pri,
-                       .age = whole_seconds(now_ - job->created_at),
-                       .delay = job->delay,
-                       .ttr = job->ttr,
-                       .time_left = whole_seconds(left),
-                       .file = job->segment,
-                       .reserves = job->reserves,
-                       .timeouts = job->timeouts,
-                       .releases = job->releases,
-                       .buries = job->buries,
-                       .kicks = job->kicks});
+  say(client, stats_of(*job));
 }
 
 void Twin::run(Client& client, const StatsTube& stats) {
   ++commands_.stats_tube;
   const Tube* tube = find_tube(stats.tube);
   if (tube == nullptr) return say(client, ReplyWord::kNotFound);
-  const Serial number = tube->number;
-  const Duration left = std::max(tube->paused_until - now_ - Duration(1), Duration(0));
-  TubeStats said{.name = tube->name,
-                 .jobs = counts(number),
-                 .total_jobs = tube->total_jobs,
-                 .delete_count = tube->delete_count,
-                 .pause_count = tube->pause_count,
-                 .pause = tube->pause,
-                 .pause_time_left = tube->pause == 0 ? 0 : whole_seconds(left)};
-  for (const Client& each : clients) {
-    const bool watches = std::ranges::count(each.watched, number) != 0;
-    said.using_count += each.used == number ? 1 : 0;
-    said.watching_count += watches ? 1 : 0;
-    said.waiting_count += watches && each.waiting ? 1 : 0;
-  }
-  say(client, said);
+  say(client, stats_of(*tube));
 }
 
 void Twin::run(Client& client, const ListTubes&) {

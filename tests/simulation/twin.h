@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "xylem/core/command.h"
@@ -80,7 +81,7 @@ struct Client {
 
 // A long command, or the jobs of a closed client.
 struct Work {
-  enum class Kind : std::uint8_t { kKick, kList, kRelease };
+  enum class Kind : std::uint8_t { kKick, kList, kRelease, kPeekReserved, kListJobs, kStatsTubes };
   Kind kind = Kind::kKick;
   Serial client = 0;
   Serial tube = 0;                     // of a kick
@@ -90,6 +91,12 @@ struct Work {
   bool failed = false;                 // of a kick, with the log
   std::vector<Serial> tubes{};         // of a list: those that it has still to name
   std::string names{};                 // of a list
+  JobId after = 0;                     // of a walk over the jobs: the last that was looked at
+  std::optional<JobState> state{};     // of list-jobs
+  std::optional<Job> found{};          // of peek-reserved
+  // Of list-jobs and stats-tubes, as they were when they were looked at; a tube with its name.
+  std::vector<ListedJob> listed{};
+  std::vector<std::pair<TubeStats, std::string>> told{};
 };
 
 // When something runs out; id 0 is the end of a pause.
@@ -174,6 +181,13 @@ class Twin {
   void run(Client& client, const ListTubeUsed&);
   void run(Client& client, const ListTubesWatched&);
   void run(Client& client, const PauseTube& pause);
+  void run(Client& client, const Caps& caps);
+  void run(Client& client, const ListJobs& list);
+  void run(Client& client, const Reprioritize& reprioritize);
+  void run(Client& client, const PeekReserved&);
+  void run(Client& client, const Drain&);
+  void run(Client& client, const Undrain&);
+  void run(Client& client, const StatsTubes&);
 
   // Parts of a tick.
   void expire(const Expiry& due);
@@ -184,6 +198,10 @@ class Twin {
   void slice_kick(Work& work);
   void slice_list(Work& work);
   void slice_release(const Work& work);
+  bool slice_peek(Work& work);
+  bool slice_jobs(Work& work);
+  void slice_tubes(Work& work);
+  void answer(const Client& client, const Work& work);
 
   // Transitions.
   void begin(Time now);
@@ -217,6 +235,9 @@ class Twin {
   [[nodiscard]] std::optional<Expiry> first_due(Time now) const;
   [[nodiscard]] Time margin_of(const Client& client) const;
   [[nodiscard]] Time moment_of(const Client& client) const;
+  [[nodiscard]] const Job* next_job(JobId after) const;
+  [[nodiscard]] JobStats stats_of(const Job& job) const;
+  [[nodiscard]] TubeStats stats_of(const Tube& tube) const;
   [[nodiscard]] JobCounts counts(Serial tube) const;  // 0: of all
 
   // Answers.

@@ -135,6 +135,45 @@ EngineStats Twin::stats() const {
   return all;
 }
 
+JobStats Twin::stats_of(const Job& job) const {
+  const bool timed = job.state == JobState::kDelayed || job.state == JobState::kReserved;
+  // A tick less: some time has always passed.
+  const Duration left =
+      timed ? std::max(job.deadline_at - now_ - Duration(1), Duration(0)) : Duration(0);
+  return {.id = job.id,
+          .tube = tube(job.tube).name,
+          .state = job.state,
+          .pri = job.pri,
+          .age = whole_seconds(now_ - job.created_at),
+          .delay = job.delay,
+          .ttr = job.ttr,
+          .time_left = whole_seconds(left),
+          .file = job.segment,
+          .reserves = job.reserves,
+          .timeouts = job.timeouts,
+          .releases = job.releases,
+          .buries = job.buries,
+          .kicks = job.kicks};
+}
+
+TubeStats Twin::stats_of(const Tube& tube) const {
+  const Duration left = std::max(tube.paused_until - now_ - Duration(1), Duration(0));
+  TubeStats said{.name = tube.name,
+                 .jobs = counts(tube.number),
+                 .total_jobs = tube.total_jobs,
+                 .delete_count = tube.delete_count,
+                 .pause_count = tube.pause_count,
+                 .pause = tube.pause,
+                 .pause_time_left = tube.pause == 0 ? 0 : whole_seconds(left)};
+  for (const Client& each : clients) {
+    const bool watches = std::ranges::count(each.watched, tube.number) != 0;
+    said.using_count += each.used == tube.number ? 1 : 0;
+    said.watching_count += watches ? 1 : 0;
+    said.waiting_count += watches && each.waiting ? 1 : 0;
+  }
+  return said;
+}
+
 // Answers.
 
 void Twin::say(const Client& client, ReplyWord word, std::uint64_t number, std::string_view text) {

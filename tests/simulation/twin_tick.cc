@@ -78,11 +78,31 @@ void Twin::start(Work work) {
   if (!slice(work)) return works.push_back(std::move(work));
   Client& who = client(work.client);
   who.working = false;
-  if (work.failed) return say(who, ReplyWord::kInternalError);
-  if (work.kind == Work::Kind::kKick) say(who, ReplyWord::kKickedCount, work.kicked);
-  if (work.kind == Work::Kind::kList) say(who, TubeList{work.names});
+  answer(who, work);
   if (work.kind == Work::Kind::kRelease) {
     std::erase_if(clients, [&](const Client& each) { return each.serial == work.client; });
+  }
+}
+
+void Twin::answer(const Client& who, const Work& work) {
+  switch (work.kind) {
+    case Work::Kind::kKick:
+      if (work.failed) return say(who, ReplyWord::kInternalError);
+      return say(who, ReplyWord::kKickedCount, work.kicked);
+    case Work::Kind::kList:
+      return say(who, TubeList{work.names});
+    case Work::Kind::kRelease:
+      return;
+    case Work::Kind::kPeekReserved:
+      return say_job(who, work.found ? &*work.found : nullptr);
+    case Work::Kind::kListJobs:
+      return say(who, JobList{work.listed});
+    case Work::Kind::kStatsTubes: {
+      TubeStatsList list;
+      for (const auto& [stats, name] : work.told)
+        list.tubes.push_back(stats), list.tubes.back().name = name;
+      return say(who, list);
+    }
   }
 }
 
@@ -97,6 +117,13 @@ bool Twin::slice(Work& work) {
     case Work::Kind::kRelease:
       slice_release(work);
       return std::ranges::count(jobs, work.client, &Job::owner) == 0;
+    case Work::Kind::kPeekReserved:
+      return slice_peek(work);
+    case Work::Kind::kListJobs:
+      return slice_jobs(work);
+    case Work::Kind::kStatsTubes:
+      slice_tubes(work);
+      return work.tubes.empty();
   }
   return true;
 }

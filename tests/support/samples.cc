@@ -36,6 +36,7 @@ std::string text(const ReserveJobRecord& r) {
 std::string text(const PauseRecord& r) {
   return fmt::format("pause {} {} {}", r.tube, r.delay, ticks(r.until));
 }
+std::string text(const PriorityRecord& r) { return fmt::format("priority {} {}", r.id, r.pri); }
 std::string text(const ReserveNote& r) { return fmt::format("reserve {} {}", r.id, r.reserves); }
 std::string text(const TimeoutNote& r) { return fmt::format("timeout {} {}", r.id, r.timeouts); }
 std::string text(const IdNote& r) { return fmt::format("ids {}", r.id); }
@@ -84,6 +85,7 @@ std::vector<Record> sample_records() {
           KickRecord{3},
           ReserveJobRecord{4, 11},
           PauseRecord{"emails.$_()/;+-", 12, at(17'000'000'120'000)},
+          PriorityRecord{5, 15},
           ReserveNote{1, 13},
           TimeoutNote{2, 14},
           IdNote{1'000'000'000'000'000'000},

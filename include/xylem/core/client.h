@@ -59,10 +59,29 @@ struct ListTubesWork {
 };
 // The wheel is still looking for its first job.
 struct PeekDelayedWork {};
+// Of the tube that the client uses; the lowest id so far was not it.
+struct PeekReservedWork {
+  JobId after = 0;
+};
+struct ListJobsWork {
+  std::uint64_t walk = 0;  // keeps the tube's memory
+  const Tube* tube = nullptr;
+  std::optional<JobState> state;
+  JobId after = 0;
+  std::uint32_t left = 0;
+  JobList list;
+};
+struct StatsTubesWork {
+  std::uint64_t walk = 0;
+  std::vector<Tube*> tubes;
+  std::size_t done = 0;
+  TubeStatsList list;
+};
 // The client is gone; its jobs become ready.
 struct CloseWork {};
 
-using Work = std::variant<KickWork, ListTubesWork, PeekDelayedWork, CloseWork>;
+using Work = std::variant<KickWork, ListTubesWork, PeekDelayedWork, PeekReservedWork, ListJobsWork,
+                          StatsTubesWork, CloseWork>;
 
 struct Client {
   Client(ClientId its_id, std::uint64_t its_number)

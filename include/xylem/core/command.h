@@ -10,11 +10,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <variant>
 
 #include "xylem/core/buffer.h"
 #include "xylem/core/ids.h"
+#include "xylem/core/stats.h"
 
 namespace xylem {
 
@@ -104,10 +106,33 @@ struct PauseTube {
   std::uint32_t delay = 0;
 };
 
+// Commands of our own (protocol.md, "Commands of our own").
+
+// Asks which of them there are; the parser knows (Parser::set_admin_commands).
+struct Caps {
+  bool admin = true;
+};
+// `state`: none means any. At most `count` jobs of ids above `after`.
+struct ListJobs {
+  std::string_view tube;
+  std::optional<JobState> state;
+  JobId after = 0;
+  std::uint32_t count = 0;
+};
+struct Reprioritize {
+  JobId id = 0;
+  std::uint32_t pri = 0;
+};
+struct PeekReserved {};
+struct Drain {};
+struct Undrain {};
+struct StatsTubes {};
+
 using Command = std::variant<PutLine, PutBody, PutSkipped, Use, Reserve, ReserveWithTimeout,
                              ReserveJob, Delete, Release, Bury, Touch, Watch, Ignore, Peek,
                              PeekReady, PeekDelayed, PeekBuried, Kick, KickJob, Stats, StatsJob,
-                             StatsTube, ListTubes, ListTubeUsed, ListTubesWatched, PauseTube>;
+                             StatsTube, ListTubes, ListTubeUsed, ListTubesWatched, PauseTube, Caps,
+                             ListJobs, Reprioritize, PeekReserved, Drain, Undrain, StatsTubes>;
 
 // The other constructor of visitors: std::visit(overloaded{...}, command).
 template <class... Ts>

@@ -27,6 +27,9 @@ inline constexpr std::uint32_t kSlice = 1'000;
 // Entries of a timer wheel that one call moves down a level before it leaves the rest for the next.
 inline constexpr std::uint32_t kSpread = 4'096;
 
+// The most jobs that one list-jobs shows: about 200 KB of text.
+inline constexpr std::uint32_t kJobsPerList = 1'000;
+
 // Ready jobs of a priority below this count as urgent.
 inline constexpr std::uint32_t kUrgentBelow = 1'024;
 // A waiting client hears DEADLINE_SOON this long before a job of its own runs out of ttr.

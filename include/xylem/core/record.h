@@ -70,6 +70,11 @@ struct PauseRecord {
   std::uint32_t delay = 0;  // 0 ends the pause
   Time until{};
 };
+// Another priority, in whatever state.
+struct PriorityRecord {
+  JobId id = 0;
+  std::uint32_t pri = 0;
+};
 // Notes: the counter as it is now.
 struct ReserveNote {
   JobId id = 0;
@@ -85,8 +90,9 @@ struct IdNote {
   JobId id = 0;
 };
 
-using Record = std::variant<PutRecord, DeleteRecord, ReleaseRecord, BuryRecord, KickRecord,
-                            ReserveJobRecord, PauseRecord, ReserveNote, TimeoutNote, IdNote>;
+using Record =
+    std::variant<PutRecord, DeleteRecord, ReleaseRecord, BuryRecord, KickRecord, ReserveJobRecord,
+                 PauseRecord, PriorityRecord, ReserveNote, TimeoutNote, IdNote>;
 
 constexpr bool is_note(const Record& record) {
   return std::holds_alternative<ReserveNote>(record) ||

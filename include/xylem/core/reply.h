@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 #include "xylem/core/buffer.h"
 #include "xylem/core/ids.h"
@@ -41,6 +42,9 @@ enum class ReplyWord : std::uint8_t {
   kNotIgnored,
   kPaused,
   kOk,  // details: a statistic or a list
+  // Of our own commands.
+  kReprioritized,
+  kNotDraining,
 };
 
 // Names, each followed by '\n', in the order of the list.
@@ -49,7 +53,21 @@ struct TubeList {
   bool watched = false;  // the client's own list, not that of the server
 };
 
-using ReplyDetails = std::variant<std::monostate, EngineStats, JobStats, TubeStats, TubeList>;
+// `list-jobs`: by id.
+struct JobList {
+  std::vector<ListedJob> jobs;
+};
+// `stats-tubes`: in the order of list-tubes.
+struct TubeStatsList {
+  std::vector<TubeStats> tubes;
+};
+// `caps`.
+struct Capabilities {
+  bool admin_commands = true;
+};
+
+using ReplyDetails = std::variant<std::monostate, EngineStats, JobStats, TubeStats, TubeList,
+                                  JobList, TubeStatsList, Capabilities>;
 
 struct Reply {
   ClientId client{};
@@ -78,6 +96,7 @@ constexpr bool says_of_jobs(const Reply& reply, const ReplyDetails& details) {
     case ReplyWord::kTouched:
     case ReplyWord::kWatching:
     case ReplyWord::kNotIgnored:
+    case ReplyWord::kNotDraining:
       return false;
     case ReplyWord::kInserted:
     case ReplyWord::kBuriedId:
@@ -90,10 +109,12 @@ constexpr bool says_of_jobs(const Reply& reply, const ReplyDetails& details) {
     case ReplyWord::kKickedCount:
     case ReplyWord::kKicked:
     case ReplyWord::kPaused:
+    case ReplyWord::kReprioritized:
       return true;
     case ReplyWord::kOk: {
       const auto* const list = std::get_if<TubeList>(&details);
-      return list == nullptr || !list->watched;
+      const bool own = list != nullptr && list->watched;
+      return !own && !std::holds_alternative<Capabilities>(details);
     }
   }
   return true;

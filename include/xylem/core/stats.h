@@ -65,6 +65,14 @@ struct CommandCounts {
   std::uint64_t list_tube_used = 0;
   std::uint64_t list_tubes_watched = 0;
   std::uint64_t pause_tube = 0;
+  // Of our own commands; behind all else.
+  std::uint64_t caps = 0;
+  std::uint64_t list_jobs = 0;
+  std::uint64_t reprioritize = 0;
+  std::uint64_t peek_reserved = 0;
+  std::uint64_t drain = 0;
+  std::uint64_t undrain = 0;
+  std::uint64_t stats_tubes = 0;
 
   bool operator==(const CommandCounts&) const = default;
 };
@@ -104,6 +112,15 @@ struct JobStats {
   std::uint32_t kicks = 0;
 
   bool operator==(const JobStats&) const = default;
+};
+
+// A job in `list-jobs`; the tube is that of the command.
+struct ListedJob {
+  JobStats stats;
+  std::uint32_t body_bytes = 0;
+  std::uint64_t bury_order = 0;  // if buried
+
+  bool operator==(const ListedJob&) const = default;
 };
 
 // `stats-tube`. Times in whole seconds.

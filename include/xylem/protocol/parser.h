@@ -53,6 +53,9 @@ class Parser {
 
   // SIGHUP may change the limit; it holds for lines that are read after this.
   void set_most_job_bytes(std::uint32_t bytes) { most_job_bytes_ = bytes; }
+  // Whether the commands that change many jobs or the server (protocol.md, "Commands of our own")
+  // are commands. So is this.
+  void set_admin_commands(bool on) { admin_commands_ = on; }
 
  private:
   enum class State : std::uint8_t { kLine, kShortBody, kLongBody, kSkip, kDiscard };
@@ -69,6 +72,7 @@ class Parser {
   void make_room(std::uint32_t bytes);
 
   std::uint32_t most_job_bytes_;
+  bool admin_commands_ = true;
   State state_ = State::kLine;
   std::uint32_t body_bytes_ = 0;  // of the body that is awaited
   std::uint64_t skip_bytes_ = 0;  // still to be skipped

@@ -18,6 +18,7 @@
 //      5    kick              -
 //      6    reserve-job       reserves 4
 //      7    pause (id 0)      delay 4, until 6, name
+//      9    priority          pri 4
 //      16   reserve note      reserves 4
 //      17   timeout note      timeouts 4
 //      18   id note           -
