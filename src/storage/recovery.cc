@@ -193,12 +193,13 @@ bool Recovery::is_wanted(const RecordHead& head) {
 }
 
 Result<Done> Recovery::take_head(LogCursor& cursor, const RecordHead& head) {
-  if (!is_wanted(head)) return Done{};
+  const bool wanted = is_wanted(head);
+  if (!wanted && !read_only_) return Done{};
   auto record = cursor.record();
   if (!record) return record.error();
   const Place place = cursor.place();
   if (const auto& verified = record.value()) {
-    deliver(*verified, segments_[place.segment].number);
+    if (wanted) deliver(*verified, segments_[place.segment].number);
   } else {
     tell_damage(place.segment,
                 fmt::format("{} bytes at {} do not verify", head.record_bytes(), place.at));

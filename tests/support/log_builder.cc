@@ -87,7 +87,8 @@ LogBuilder small_log() {
   LogBuilder log;
   log.segment(3).batch(some(0, 2)).batch(some(2, 5));
   log.segment().batch(some(5, 6)).batch(some(6, 12)).zeros(100);
-  log.segment().batch(some(12, 14)).batch({KickRecord{2}, DeleteRecord{4}, BuryRecord{1, 2, 3}});
+  log.segment().batch(some(12, samples.size()));
+  log.batch({KickRecord{2}, DeleteRecord{4}, BuryRecord{1, 2, 3}});
   return log.zeros(300);
 }
 

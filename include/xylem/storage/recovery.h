@@ -70,7 +70,8 @@ class RecordSink {
   virtual void progress(std::uint64_t bytes_read, std::uint64_t bytes_total) = 0;
 };
 
-// Changes the directory only to mend a torn tail, and not even that if `read_only` (--check-log).
+// Changes the directory only to mend a torn tail. If `read_only` (--check-log) not even that; then
+// the records of dead jobs are verified too.
 // Errors: the disk failed or is too full to mend, or the log is of a format that we do not know.
 Result<Recovered> recover(Directory& directory, RecordSink& sink, bool read_only);
 
