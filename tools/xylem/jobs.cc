@@ -1,5 +1,6 @@
-// delete, kick-job, bury and release: one or more jobs by id, one after the other. What could not
-// be done is told job by job, and the worst of it is the exit code; the rest is done all the same.
+// delete, kick-job, bury, release and reprioritize: one or more jobs by id, one after the other.
+// What could not be done is told job by job, and the worst of it is the exit code; the rest is done
+// all the same.
 //
 // The protocol says NOT_FOUND both of a job that is not there and of one that a worker holds;
 // stats-job tells them apart.
@@ -81,6 +82,27 @@ Result<std::string_view> release_job(Connection& connection, JobId id, const Opt
                  "RELEASED", "released", id);
 }
 
+// Another server than xylemd: taken, and put back where it was with the new priority.
+Result<std::string_view> put_back(Connection& connection, JobId id, const Options& options) {
+  Result<Reply> reply =
+      demand(connection, fmt::format("stats-job {}", id), "OK", fmt::format("job {}", id));
+  if (!reply) return reply.error();
+  const Map stats = parse_map(reply.value().body);
+  if (text_of(stats, "state") == "buried") return bury_job(connection, id, options);
+  Options as = options;
+  as.delay = static_cast<std::uint32_t>(number_of(stats, "time-left"));
+  return release_job(connection, id, as);
+}
+
+Result<std::string_view> reprioritize_job(Connection& connection, JobId id,
+                                          const Options& options) {
+  Result<bool> offered = offers(connection, "reprioritize");
+  if (!offered) return offered.error();
+  if (!offered.value()) return put_back(connection, id, options);
+  return ask_for(connection, fmt::format("reprioritize {} {}", id, *options.pri), "REPRIORITIZED",
+                 "reprioritized", id);
+}
+
 Result<int> act_on_each(Tool& tool, const Options& options, Act act) {
   Result<Connection> connection = tool.connect();
   if (!connection) return connection.error();
@@ -107,8 +129,8 @@ Run act_on(CLI::App& app, const std::shared_ptr<Options>& options, Act act) {
   return [options, act](Tool& tool) { return act_on_each(tool, *options, act); };
 }
 
-void add_pri(CLI::App& app, Options& options) {
-  app.add_option("-p,--pri", options.pri, "a new priority (as it was)")->type_name("PRI");
+CLI::Option* add_pri(CLI::App& app, Options& options, const std::string& help) {
+  return app.add_option("-p,--pri", options.pri, help)->type_name("PRI");
 }
 
 }  // namespace
@@ -119,15 +141,21 @@ Run set_up_kick_job(CLI::App& app) { return act_on(app, std::make_shared<Options
 
 Run set_up_bury(CLI::App& app) {
   auto options = std::make_shared<Options>();
-  add_pri(app, *options);
+  add_pri(app, *options, "a new priority (as it was)");
   return act_on(app, options, bury_job);
 }
 
 Run set_up_release(CLI::App& app) {
   auto options = std::make_shared<Options>();
-  add_pri(app, *options);
+  add_pri(app, *options, "a new priority (as it was)");
   add_seconds(app, "-d,--delay", options->delay, "time until the job is ready (0)");
   return act_on(app, options, release_job);
+}
+
+Run set_up_reprioritize(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  add_pri(app, *options, "the new priority")->required();
+  return act_on(app, options, reprioritize_job);
 }
 
 }  // namespace xylem::tool

@@ -1,5 +1,5 @@
-// ping and version: is somebody there, and who. Both need no more than any server of the protocol
-// has.
+// ping and version: is somebody there, and who; any server of the protocol can tell. drain and
+// undrain: commands of xylemd.
 #include <fmt/format.h>
 
 #include <chrono>
@@ -37,10 +37,34 @@ Result<int> version(Tool& tool) {
   return kDone;
 }
 
+// SIGUSR1 is all that other servers have, and there is no way back.
+Result<int> set_draining(Tool& tool, std::string_view command, std::string_view word) {
+  Result<Connection> connection = tool.connect();
+  if (!connection) return connection.error();
+  Result<bool> offered = offers(connection.value(), command);
+  if (!offered) return offered.error();
+  if (!offered.value()) {
+    return not_offered(command, command == "drain" ? "; SIGUSR1 drains it" : "; restart it");
+  }
+  Result<Reply> reply = demand(connection.value(), command, word, command);
+  if (!reply) return reply.error();
+  if (tool.json) tool.print_json({{"draining", command == "drain"}});
+  tool.confirm(command == "drain" ? "the server takes no new jobs" : "the server takes new jobs");
+  return kDone;
+}
+
 }  // namespace
 
 Run set_up_ping(CLI::App&) { return ping; }
 
 Run set_up_version(CLI::App&) { return version; }
+
+Run set_up_drain(CLI::App&) {
+  return [](Tool& tool) { return set_draining(tool, "drain", "DRAINING"); };
+}
+
+Run set_up_undrain(CLI::App&) {
+  return [](Tool& tool) { return set_draining(tool, "undrain", "NOT_DRAINING"); };
+}
 
 }  // namespace xylem::tool

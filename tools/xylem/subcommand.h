@@ -34,6 +34,11 @@ std::span<const Group> groups();
 Run set_up_put(CLI::App& app);
 // work.cc
 Run set_up_work(CLI::App& app);
+// dump.cc, load.cc
+Run set_up_dump(CLI::App& app);
+Run set_up_load(CLI::App& app);
+// ls.cc
+Run set_up_ls(CLI::App& app);
 // tubes.cc
 Run set_up_tubes(CLI::App& app);
 // look.cc
@@ -45,6 +50,10 @@ Run set_up_delete(CLI::App& app);
 Run set_up_kick_job(CLI::App& app);
 Run set_up_bury(CLI::App& app);
 Run set_up_release(CLI::App& app);
+Run set_up_reprioritize(CLI::App& app);
+// clear_tubes.cc
+Run set_up_flush(CLI::App& app);
+Run set_up_move(CLI::App& app);
 // whole_tubes.cc
 Run set_up_kick(CLI::App& app);
 Run set_up_pause(CLI::App& app);
@@ -52,6 +61,8 @@ Run set_up_resume(CLI::App& app);
 // servers.cc
 Run set_up_ping(CLI::App& app);
 Run set_up_version(CLI::App& app);
+Run set_up_drain(CLI::App& app);
+Run set_up_undrain(CLI::App& app);
 
 // Options that several have. `tube` must be a name that the protocol allows.
 std::string check_tube(const std::string& tube);  // empty, or what is wrong with it

@@ -18,6 +18,15 @@ constexpr Subcommand kWork[] = {
      "xylem work -j 8 thumbnails -- convert {} -resize 200x {}.small\n"
      "xylem work a b --max-tries 3 --kill-after 10m -- sh -c 'cat >\"$XYLEM_JOB_ID\"'",
      set_up_work},
+    {"dump", "Write every job as a line of JSON",
+     "xylem dump >jobs.ndjson\n"
+     "xylem dump mail thumbnails | gzip >jobs.ndjson.gz\n"
+     "xylem dump --ids 1-5000 -H beanstalkd:11300 >jobs.ndjson",
+     set_up_dump},
+    {"load", "Put the jobs that dump wrote",
+     "xylem load <jobs.ndjson\n"
+     "xylem load --skip-existing <jobs.ndjson",
+     set_up_load},
 };
 
 constexpr Subcommand kLook[] = {
@@ -36,6 +45,11 @@ constexpr Subcommand kLook[] = {
      "xylem peek 17\n"
      "xylem peek mail --buried",
      set_up_peek},
+    {"ls", "List the jobs of a tube",
+     "xylem ls mail --state buried\n"
+     "xylem ls mail --match @example.org -n 5 --json\n"
+     "xylem ls mail --after 1000",
+     set_up_ls},
     {"wait", "Wait until a tube has no ready, delayed or reserved job",
      "xylem wait mail --empty --timeout 10m && deploy", set_up_wait},
 };
@@ -47,6 +61,8 @@ constexpr Subcommand kJobs[] = {
      "xylem release 17\n"
      "xylem release 17 -p 0 -d 1h",
      set_up_release},
+    {"reprioritize", "Give jobs another priority", "xylem reprioritize 17 18 -p 0",
+     set_up_reprioritize},
     {"kick-job", "Make buried or delayed jobs ready", "xylem kick-job 17 18", set_up_kick_job},
 };
 
@@ -55,6 +71,12 @@ constexpr Subcommand kTubes[] = {
      "xylem kick mail\n"
      "xylem kick mail all",
      set_up_kick},
+    {"flush", "Delete the jobs of a tube that no worker holds",
+     "xylem flush mail\n"
+     "xylem flush mail --state buried --yes",
+     set_up_flush},
+    {"move", "Move the jobs of a tube that no worker holds to another",
+     "xylem move mail mail-later --state buried", set_up_move},
     {"pause", "Hand out no jobs of a tube for a time", "xylem pause mail 15m", set_up_pause},
     {"resume", "End a pause", "xylem resume mail", set_up_resume},
 };
@@ -62,6 +84,9 @@ constexpr Subcommand kTubes[] = {
 constexpr Subcommand kServers[] = {
     {"ping", "Ask whether the server answers, and how fast", "xylem ping -H db:11300", set_up_ping},
     {"version", "Print the versions of xylem and of the server", "xylem version", set_up_version},
+    {"drain", "Let the server take no new jobs", "xylem drain && xylem wait mail --empty",
+     set_up_drain},
+    {"undrain", "Let it take new jobs again", "xylem undrain", set_up_undrain},
 };
 
 constexpr std::array<Group, 5> kGroups{{{"Put and work", kWork},

@@ -1,0 +1,36 @@
+// The jobs of tubes as list-jobs tells them, page by page, and their bodies by a pipeline of peeks.
+// A job that is gone by the time its body is asked for is left out.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "pipeline.h"
+#include "tool.h"
+
+namespace xylem::tool {
+
+// The server's own bound for one page.
+inline constexpr std::uint32_t kPage = 1'000;
+
+// At most kPage jobs with an id above `after`, in id order; none if there is no such tube.
+Result<std::vector<Map>> list_page(Connection& connection, const std::string& tube,
+                                   std::string_view state, JobId after, std::uint32_t count);
+
+// take(row, body) for each of the rows that is still there, in their order.
+template <class Take>
+Result<std::monostate> with_bodies(Connection& connection, const std::vector<Map>& rows,
+                                   Take take) {
+  std::size_t at = 0;
+  Pipeline pipeline(connection, [&](Reply&& reply) {
+    const Map& row = rows[at++];
+    if (reply.is("FOUND")) take(row, reply.body);
+  });
+  for (const Map& row : rows) {
+    connection.send("peek " + std::string(client::text_of(row, "id")));
+    if (auto done = pipeline.went(); !done) return done;
+  }
+  return pipeline.drain();
+}
+
+}  // namespace xylem::tool
