@@ -19,7 +19,7 @@ Result<std::uint64_t> Window::measure() {
 
 Result<std::string_view> Window::refill(std::uint64_t at) {
   if (at >= file_bytes_) return std::string_view();
-  if (bytes_ == nullptr) bytes_ = std::make_unique_for_overwrite<char[]>(kBytes);
+  if (bytes_ == nullptr) bytes_ = std::make_unique_for_overwrite<char[]>(room());
   std::size_t kept = 0;
   if (at >= start_ && at < start_ + held_) {
     kept = held_ - static_cast<std::size_t>(at - start_);
@@ -27,7 +27,7 @@ Result<std::string_view> Window::refill(std::uint64_t at) {
   }
   start_ = at;
   held_ = kept;
-  const std::uint64_t wanted = std::min<std::uint64_t>(kBytes, file_bytes_ - at);
+  const std::uint64_t wanted = std::min<std::uint64_t>(room(), file_bytes_ - at);
   if (kept < wanted) {
     auto got =
         file_.read(at + kept, {bytes_.get() + kept, static_cast<std::size_t>(wanted) - kept});

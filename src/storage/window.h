@@ -2,6 +2,7 @@
 // looks through it; reading goes forward, with any jumps.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -36,6 +37,9 @@ class Window {
   Result<Done> read(std::uint64_t at, std::span<char> into);
 
  private:
+  [[nodiscard]] std::size_t room() const {
+    return static_cast<std::size_t>(std::min<std::uint64_t>(kBytes, file_bytes_));
+  }
   Result<std::string_view> refill(std::uint64_t at);
 
   File& file_;
