@@ -94,6 +94,7 @@ Result<SegmentReader::Item> SegmentReader::search() {
   while (at_ < limit) {
     auto bytes = window_.view(at_, kBatchHeaderBytes);
     if (!bytes) return bytes.error();
+    if (bytes.value().empty()) break;  // it was cut meanwhile
     if (const std::size_t zeros = zeros_before(bytes.value()); zeros >= kNeverZeroBytes) {
       const bool at_end = at_ + zeros >= window_.file_bytes();
       at_ += at_end ? zeros : zeros - (kNeverZeroBytes - 1);

@@ -33,6 +33,7 @@ Result<std::string_view> Window::refill(std::uint64_t at) {
         file_.read(at + kept, {bytes_.get() + kept, static_cast<std::size_t>(wanted) - kept});
     if (!got) return got.error();
     held_ += got.value();
+    if (held_ < wanted) file_bytes_ = start_ + held_;
   }
   return std::string_view(bytes_.get(), held_);
 }

@@ -20,7 +20,9 @@ class Window {
 
   explicit Window(File& file) : file_(file) {}
 
-  // Learns the file's size: bytes beyond it are never read. Must be called first.
+  // Learns the file's size: bytes beyond it are never read. Must be called first. A file that is
+  // cut meanwhile (the log gives back the unused end of a segment) ends where a read found it to
+  // end.
   Result<std::uint64_t> measure();
   [[nodiscard]] std::uint64_t file_bytes() const { return file_bytes_; }
 
