@@ -114,7 +114,6 @@ Result<StartState> start_state(const Config& config, Log& logger) {
   if (!found) return found.error();
   tell(found.value(), logger);
   state.engine->raise_marks(found.value().last_id, found.value().last_bury_order);
-  state.starts_at = goes_on_at(found.value());
   state.log->damaged_count = found.value().damage.size();
   auto log = WriteAheadLog::open(*state.log->directory, config.log_segment_bytes, found.value());
   if (!log) return log.error();
@@ -123,6 +122,8 @@ Result<StartState> start_state(const Config& config, Log& logger) {
   logger.info("log: {} records, {} jobs in {} segments", found.value().record_count,
               stats.jobs.ready + stats.jobs.delayed + stats.jobs.buried,
               found.value().segments.size());
+  // Last: what takes time would put the clock back by as much.
+  state.starts_at = goes_on_at(found.value());
   return state;
 }
 
