@@ -60,6 +60,8 @@ class Journal {
     return log_->waiting_bytes() > limits::kWaitingRecordBytes;
   }
   [[nodiscard]] bool has_failed() const { return log_->has_failed(); }
+  // It has failed, and the engine was told.
+  [[nodiscard]] bool has_given_up() const { return state_ == LogState::kFailed; }
 
   void configure(const Config& config);
   [[nodiscard]] LogStats stats() const;

@@ -102,9 +102,10 @@ void Server::deliver(const Connection* executing) {
   }
 }
 
-// The gate (design.md): nobody hears of a state of jobs that a crash would undo.
+// The gate (design.md): nobody hears of a state of jobs that a crash would undo. When the engine
+// knows that the log has failed it changes nothing any more, and what is asked then is answered.
 bool Server::must_wait_for_log(const Reply& reply) const {
-  return journal_ && journal_->position() > journal_->durable() &&
+  return journal_ && !journal_->has_given_up() && journal_->position() > journal_->durable() &&
          says_of_jobs(reply, out_.details);
 }
 
