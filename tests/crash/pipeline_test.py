@@ -1,0 +1,112 @@
+"""What a durable reply costs and whom it holds up: group commit within and between connections, replies that wait for
+no disk, and clients that are slow or half done while the log runs. The disk's slowness comes from disk_shim.cc."""
+import os
+import time
+
+from log_server import LogTest, job_count, main, shim_environment
+
+SLOW = 0.4  # seconds a sync takes longer
+TRIPLES = 100
+
+
+class PipelineTest(LogTest):
+    def test_put_reserve_delete_in_one_go(self):
+        server = self.serve()
+        client = self.connect(server)
+        before = int(client.stats()["log-fsyncs"])
+        # The ids are known: nobody else puts.
+        client.send(b"".join(b"put 0 0 60 5\r\nhello\r\nreserve\r\ndelete %d\r\n" % id for id in range(1, TRIPLES + 1)))
+        for id in range(1, TRIPLES + 1):
+            self.assertEqual(client.line(), b"INSERTED %d" % id)
+            self.assertEqual(client.line(), b"RESERVED %d 5" % id)
+            self.assertEqual(client.body(5), b"hello")
+            self.assertEqual(client.line(), b"DELETED")
+        self.assertLessEqual(int(client.stats()["log-fsyncs"]) - before, 8)
+
+    def test_many_connections_share_a_sync(self):
+        server = self.serve_slowly()
+        clients = [self.connect(server) for _ in range(50)]
+        before = int(clients[0].stats()["log-fsyncs"])
+        self.be_slow()
+        begin = time.monotonic()
+        for client in clients:
+            client.send(b"put 0 0 60 1\r\nx\r\n")
+        for client in clients:
+            self.assertTrue(client.line().startswith(b"INSERTED"))
+        self.assertGreater(time.monotonic() - begin, SLOW)
+        self.assertLessEqual(int(clients[0].stats()["log-fsyncs"]) - before, 8)
+
+    def test_who_waits_for_a_slow_sync(self):
+        server = self.serve_slowly()
+        putter, other = self.connect(server), self.connect(server)
+        other.put()
+        self.assertEqual(other.ask(b"reserve\r\n"), b"RESERVED 1 1")
+        other.body(1)
+        self.be_slow()
+        putter.send(b"put 0 0 60 1\r\nx\r\n")
+        self.assertTrue(putter.is_quiet(SLOW / 8))
+        for question, answer in ((b"use a", b"USING a"), (b"watch b", b"WATCHING 2"), (b"ignore b", b"WATCHING 1"),
+                                 (b"list-tube-used", b"USING a"), (b"touch 1", b"TOUCHED"),
+                                 (b"nonsense", b"UNKNOWN_COMMAND"), (b"use -", b"BAD_FORMAT")):
+            begin = time.monotonic()
+            self.assertEqual(other.ask(question + b"\r\n"), answer)
+            self.assertLess(time.monotonic() - begin, SLOW / 4, question)
+        self.assertTrue(putter.is_quiet(0))  # all that was during the sync
+        self.assertEqual(putter.line(), b"INSERTED 2")
+
+    def test_what_says_something_of_jobs_waits(self):
+        """Nobody sees a state that a crash may undo."""
+        server = self.serve_slowly()
+        putter, other = self.connect(server), self.connect(server)
+        self.be_slow()
+        begin = time.monotonic()
+        putter.send(b"put 0 0 60 1\r\nx\r\n")
+        time.sleep(SLOW / 8)
+        self.assertEqual(other.ask(b"peek 1\r\n"), b"FOUND 1 1")
+        self.assertGreater(time.monotonic() - begin, SLOW * 0.9)
+        other.body(1)
+
+    def test_interval_waits_for_nothing(self):
+        server = self.serve_slowly("-f", "20")
+        client = self.connect(server)
+        self.be_slow()
+        end = time.monotonic() + 5 * SLOW
+        worst = 0
+        while time.monotonic() < end:
+            begin = time.monotonic()
+            self.assertTrue(client.put().startswith(b"INSERTED"))
+            self.assertTrue(client.ask(b"peek-ready\r\n").startswith(b"FOUND"))
+            client.body(1)
+            worst = max(worst, time.monotonic() - begin)
+        self.assertLess(worst, SLOW / 2)
+        self.assertGreater(int(client.stats()["log-fsyncs"]), 2)
+
+    def test_a_slow_reader_and_a_half_command(self):
+        server = self.serve("-s", "65536")
+        slow, half, client = self.connect(server, receive_bytes=4096), self.connect(server), self.connect(server)
+        half.send(b"put 0 0 60 10\r\n01234")
+        client.put(b"y" * 60_000, pri=1)
+        slow.send(b"peek-ready\r\n" * 200)  # 12 MB that nobody takes
+        for _ in range(300):
+            self.assertTrue(client.put(b"z" * 1000, pri=2).startswith(b"INSERTED"))
+        half.send(b"56789\r\n")
+        self.assertEqual(half.line(), b"INSERTED 1")
+        for _ in range(200):
+            size = int(slow.line().split()[2])
+            self.assertEqual(len(slow.body(size)), size)
+        self.kill(server)
+        self.assertEqual(job_count(self.connect(self.serve()).stats()), 302)
+
+    def serve_slowly(self, *args):
+        self.trigger = os.path.join(self.folder, "slow")
+        return self.serve(*args, env=shim_environment(slow=self.trigger))
+
+    def be_slow(self):
+        with open(self.trigger + ".new", "w", encoding="ascii") as file:
+            file.write(str(int(SLOW * 1000)))
+        os.rename(self.trigger + ".new", self.trigger)
+        self.addCleanup(os.remove, self.trigger)
+
+
+if __name__ == "__main__":
+    main()

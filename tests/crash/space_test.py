@@ -1,0 +1,146 @@
+"""The log's size follows the live jobs (design.md, "Space"): by blocks at most 2 x live + 4 segments at any moment, and
+2 x live + 2 segments one second after the last command, in every workload. Live is what the server says, and is held
+against the formula."""
+import random
+import signal
+import time
+
+from log_server import LogTest, SEED, disk_bytes, live_bytes, main, read_jobs
+
+SEGMENT = 256 << 10
+PATIENCE = 5  # seconds; what takes one on an idle machine
+
+
+class SpaceTest(LogTest):
+    def begin(self, *args, segment=SEGMENT):
+        self.segment = segment
+        self.server = self.serve("-s", str(segment), *args)
+        self.client = self.connect(self.server)
+        self.worst = 0.0
+
+    def pipeline(self, commands, first=b""):
+        """Sends them at once; the answers must begin with `first`."""
+        self.client.send(b"".join(commands))
+        lines = []
+        for _ in commands:
+            line = self.client.line()
+            self.assertTrue(line.startswith(first), line)
+            if line.startswith(b"RESERVED"):
+                self.client.body(int(line.split()[2]))
+            lines.append(line)
+        return lines
+
+    def put(self, count, size, delay=0):
+        body = b"s" * size
+        command = b"put 0 %d 60 %d\r\n%s\r\n" % (delay, size, body)
+        return [int(line.split()[1]) for line in self.pipeline([command] * count, b"INSERTED")]
+
+    def sample(self, patience=0):
+        """While it runs. A job that is larger than a segment, or many deletes at once, take the bound down in one step;
+        then the log follows within `patience` seconds."""
+        end = time.monotonic() + patience
+        while not self.is_within_bound() and time.monotonic() < end:
+            time.sleep(0.02)
+        self.assertTrue(self.is_within_bound(), f"{self.worst:.1f} segments over 2 x live; {self.client.stats()}")
+
+    def is_within_bound(self):
+        before = int(self.client.stats()["log-bytes-live"])
+        total = disk_bytes(self.directory)
+        live = max(before, int(self.client.stats()["log-bytes-live"]))
+        self.worst = max(self.worst, (total - 2 * live) / self.segment)
+        return total <= 2 * live + 4 * self.segment
+
+    def settle(self, ids=()):
+        """What is left one second after the last command; looked at without a command, which might wake the server."""
+        live = int(self.client.stats()["log-bytes-live"])
+        begin = time.monotonic()
+        while (total := disk_bytes(self.directory)) > 2 * live + 2 * self.segment:
+            self.assertLess(time.monotonic() - begin, PATIENCE, f"{total} bytes on disk, {live} live")
+            time.sleep(0.02)
+        print(f"\n  live {live}, on disk {total} after {time.monotonic() - begin:.2f} s, "
+              f"worst {self.worst:.1f} segments over 2 x live", end=" ", flush=True)
+        self.assertEqual(live_bytes(read_jobs(self.client, ids)), live)
+
+    def test_fifo_churn(self):
+        self.begin()
+        ids = self.put(300, 500)
+        for _ in range(60):
+            ids += self.put(200, 500)
+            gone, ids = ids[:200], ids[200:]
+            self.pipeline([b"delete %d\r\n" % id for id in gone], b"DELETED")
+            self.sample()
+        self.settle(ids)
+
+    def test_release_with_delay(self):
+        self.begin()
+        ids = self.put(100, 100)
+        for _ in range(60):
+            self.pipeline([b"reserve-job %d\r\n" % id for id in ids], b"RESERVED")
+            self.pipeline([b"release %d 1 1000\r\n" % id for id in ids], b"RELEASED")
+            self.sample()
+        self.settle(ids)
+
+    def test_kicks(self):
+        self.begin(segment=65536)
+        ids = self.put(100, 10, delay=1000)
+        for _ in range(60):
+            self.pipeline([b"kick 1000\r\n"], b"KICKED 100")
+            self.pipeline([b"reserve\r\n"] * 100, b"RESERVED")
+            self.pipeline([b"bury %d 0\r\n" % id for id in ids], b"BURIED")
+            self.sample()
+        self.settle(ids)
+
+    def test_one_old_job_among_many(self):
+        self.begin()
+        old, = self.put(1, 100)
+        self.pipeline([b"reserve\r\n"], b"RESERVED")
+        self.pipeline([b"bury %d 0\r\n" % old], b"BURIED")
+        for _ in range(40):
+            ids = self.put(500, 200)
+            self.pipeline([b"delete %d\r\n" % id for id in ids], b"DELETED")
+            self.sample()
+        self.settle([old])
+
+    def test_big_bodies(self):
+        """Larger than a segment: each gets a file of its own."""
+        self.begin("-z", "2000000", segment=65536)
+        rng = random.Random(SEED)
+        ids = []
+        for _ in range(60):
+            ids += self.put(1, rng.choice((10, 50_000, 200_000, 1_000_000)))
+            if len(ids) > 8:
+                self.pipeline([b"delete %d\r\n" % ids.pop(rng.randrange(len(ids)))], b"DELETED")
+            self.sample(patience=PATIENCE)
+        self.settle(ids)
+
+    def test_everything_deleted(self):
+        self.begin()
+        ids = self.put(3000, 500)
+        self.pipeline([b"delete %d\r\n" % id for id in ids], b"DELETED")
+        self.settle()
+
+    def test_interval_and_never(self):
+        for policy in (("-f", "50"), ("-F",)):
+            self.begin(*policy)
+            for _ in range(40):
+                ids = self.put(400, 500)
+                self.sample()
+                self.pipeline([b"delete %d\r\n" % id for id in ids], b"DELETED")
+                self.sample(patience=PATIENCE)
+            self.settle()
+            self.server.stop()
+
+    def test_restarts_without_traffic(self):
+        self.begin()
+        ids = self.put(500, 300)
+        live = int(self.client.stats()["log-bytes-live"])
+        for number in range(12):
+            self.server.kill(signal.SIGKILL if number % 2 else signal.SIGTERM)
+            self.server.wait()
+            self.assertLessEqual(disk_bytes(self.directory), 2 * live + 2 * SEGMENT)
+            self.begin()
+        self.settle(ids)
+
+
+if __name__ == "__main__":
+    main()
