@@ -1,0 +1,112 @@
+"""Bad days: nobody there, somebody else there, replies that break off, pipes that close, bytes that mean to harm a terminal,
+and Ctrl-C in the middle. Each ends with one clear line and its exit code."""
+import os
+import pty
+import signal
+import socket
+import subprocess
+import threading
+import unittest
+
+import world
+
+
+class BadDaysTest(world.ToolTest):
+    def somebody_who_says(self, *replies):
+        """A server that answers its n-th line with the n-th reply, and closes after the last."""
+        listener = socket.create_server(("127.0.0.1", 0))
+        self.addCleanup(listener.close)
+
+        def serve():
+            peer, _ = listener.accept()
+            with peer:
+                for reply in replies:
+                    peer.recv(65_536)
+                    peer.sendall(reply)
+
+        threading.Thread(target=serve, daemon=True).start()
+        return f"127.0.0.1:{listener.getsockname()[1]}"
+
+    def fails(self, server, *args, code, said, given=b""):
+        error = self.xylem(server, *args, expect=code, given=given)[1]
+        self.assertEqual(error.decode(), f"xylem: {said}\n")
+
+    def test_nobody_is_there(self):
+        self.fails("127.0.0.1:1", "tubes", code=3, said="cannot connect to 127.0.0.1:1: Connection refused")
+        self.fails("unix:/nonexistent", "tubes", code=3,
+                   said="cannot connect to unix:/nonexistent: No such file or directory")
+        self.fails("127.0.0.1:", "tubes", code=2, said="'127.0.0.1:' is no server address: it names no port")
+
+    def test_an_http_server(self):
+        server = self.somebody_who_says(b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n")
+        self.fails(server, "stats", code=3, said=f"{server} does not speak the beanstalk protocol; it said "
+                   '"HTTP/1.1 400 Bad Request"')
+
+    def test_a_reply_cut_in_half(self):
+        server = self.somebody_who_says(b"OK 100\r\n---\ncurrent")
+        self.fails(server, "stats", code=3, said=f"{server} closed the connection in the middle of a reply")
+
+    def test_a_load_that_breaks_off_says_what_was_done(self):
+        server = self.somebody_who_says(b"USING a\r\nINSERTED 1\r\n")
+        out, error = self.xylem(server, "load", given=b'{"tube":"a","body":"x"}\n' * 3, expect=3)
+        self.assertEqual(out, b"1 job loaded; ids, ages and counters start anew\n")
+        self.assertEqual(error.decode(), "xylem: 2 jobs sent without an answer: they may have been put or not\n"
+                         f"xylem: {server} closed the connection\n")
+
+    def test_a_pipe_that_is_closed_and_a_disk_that_is_full(self):
+        server = self.start()
+        with open("/dev/full", "wb") as full:
+            done = subprocess.run([world.XYLEM, "stats"], env=self.environment(server), stdout=full,
+                                  stderr=subprocess.PIPE, check=False)
+        self.assertEqual((done.returncode, done.stderr),
+                         (5, b"xylem: cannot write to standard output: No space left on device\n"))
+        reading, writing = os.pipe()
+        os.close(reading)
+        done = subprocess.run([world.XYLEM, "stats"], env=self.environment(server), stdout=writing,
+                              stderr=subprocess.PIPE, check=False)
+        os.close(writing)
+        self.assertEqual((done.returncode, done.stderr),
+                         (5, b"xylem: cannot write to standard output: Broken pipe\n"))
+
+    def test_a_terminal_never_sees_what_a_body_holds(self):
+        server = self.start()
+        evil = "\x1b]0;title\x07 \u202etxt \x9b2J \u00e9".encode("utf-8") + b"\xff"
+        self.xylem(server, "put", given=evil)
+        ours, theirs = pty.openpty()
+        subprocess.run([world.XYLEM, "peek", "1"], env={**self.environment(server), "NO_COLOR": "1"}, stdout=theirs,
+                       check=True)
+        shown = os.read(ours, 65_536)
+        os.close(ours)
+        os.close(theirs)
+        self.assertEqual(shown.decode(), "job 1, 26 bytes\r\n\\x1b]0;title\\x07 \\xe2\\x80\\xaetxt "
+                         "\\xc2\\x9b2J \u00e9\\xff\r\n")
+        self.assertEqual(self.xylem(server, "peek", "1")[0], evil)
+
+    def test_ctrl_c_in_the_middle_of_a_load(self):
+        server = self.start()
+        loading = self.popen(server, "load", stdin=subprocess.PIPE)
+        loading.stdin.write(b'{"tube":"a","body":"x"}\n' * 2_500)
+        loading.stdin.flush()
+        watcher = self.connect(server)
+        self.wait_until(lambda: int(watcher.stats()["total-jobs"]) >= 2_000, "two batches are loaded")
+        loading.send_signal(signal.SIGINT)
+        self.assertEqual(loading.wait(world.PATIENCE), 130)
+        total = watcher.stats()["total-jobs"].encode()
+        self.assertEqual(loading.stdout.read(), total + b" jobs loaded; ids, ages and counters start anew\n")
+        self.assertEqual(loading.stderr.read(), b"xylem: interrupted\n")
+
+    def test_ctrl_c_in_the_middle_of_a_flush(self):
+        server = self.start_beanstalkd()
+        self.xylem(server, "put", "-t", "a", "--lines", given=b"x\n" * 60_000)
+        flushing = self.popen(server, "flush", "a", "--yes")
+        watcher = server.connect()
+        self.addCleanup(watcher.close)
+        self.wait_until(lambda: int(watcher.stats()["cmd-delete"]) > 100, "some are deleted")
+        flushing.send_signal(signal.SIGINT)
+        self.assertEqual(flushing.wait(world.PATIENCE), 130)
+        deleted = int(watcher.stats()["cmd-delete"])
+        self.assertRegex(flushing.stderr.read().decode(), rf"\nxylem: {deleted} jobs of a flushed; then: interrupted\n$")
+
+
+if __name__ == "__main__":
+    unittest.main()
