@@ -1,4 +1,6 @@
-// The records go through the same WriteAheadLog as a server's, with every task run in place.
+// The records go through the same WriteAheadLog as a server's, with every task run in place. Each
+// job is one put record; an id note behind them keeps the highest id. The marker file goes last, so
+// that a half import is never taken for a log.
 #include "xylem/storage/import.h"
 
 #include <fmt/format.h>

@@ -64,30 +64,19 @@ std::unique_ptr<LogWrite> WriteAheadLog::begin_write(const LogMoment& moment, bo
   if (writing_ || failure_) return nullptr;
   close_batch();
   auto write = std::make_unique<LogWrite>();
+  write->synced = sync;
+  if (segments_.back().unsynced) add(*write, segments_.back(), segments_.back().end, {});
   while (!closed_.empty() && make_room(closed_.front().batch->bytes())) {
     closed_bytes_ -= closed_.front().batch->bytes();
     place(std::move(closed_.front()), moment, *write);
     closed_.pop_front();
   }
-  const bool unsynced = durable_ < last_placed_;
-  if (write->parts_.empty() && !(sync && unsynced)) return nullptr;
+  lacks_room_ = !closed_.empty();
+  const bool has_work = !write->batches_.empty() || (sync && !write->parts_.empty());
+  if (!has_work) return nullptr;
   write->last_index_ = last_placed_;
-  write->synced = sync;
-  if (sync) {
-    for_unsynced(
-        [&write](Segment& segment) { write->files_to_sync_.push_back(segment.file.get()); });
-  }
   writing_ = true;
   return write;
-}
-
-// Only the newest segments can be unsynced.
-template <class Act>
-void WriteAheadLog::for_unsynced(Act act) {
-  for (auto segment = segments_.rbegin(); segment != segments_.rend() && segment->unsynced;
-       ++segment) {
-    act(*segment);
-  }
 }
 
 // Whether the current segment takes a batch of so many bytes, perhaps after the spare has become
@@ -115,25 +104,12 @@ void WriteAheadLog::roll() {
 
 void WriteAheadLog::place(Gathered gathered, const LogMoment& moment, LogWrite& write) {
   Segment& segment = segments_.back();
-  if (!segment.has_header) {
-    segment.has_header = true;
-    write.segment_headers_.push_back(
-        encode_segment_header({.number = segment.number,
-                               .first_index = last_placed_ + 1,
-                               .last_id = moment.last_id,
-                               .last_bury_order = moment.last_bury_order,
-                               .cluster_time = moment.cluster,
-                               .wall_time = moment.wall,
-                               .salt = segment.salt}));
-    const std::string_view header = write.segment_headers_.back();
-    write.parts_.push_back({segment.file.get(), 0, {header}});
-    write.bytes += header.size();
-  }
+  if (!segment.has_header) begin_segment(segment, moment, write);
   Batch& batch = *gathered.batch;
   const BatchHeader header{
       .index = ++last_placed_, .term = 0, .cluster_time = moment.cluster, .wall_time = moment.wall};
   batch.seal(header, segment.salt, segment.end);
-  append_part(write, segment, batch.parts());
+  add(write, segment, segment.end, batch.parts());
   segment.end += batch.bytes();
   segment.unsynced = true;
   segment.closed = segment.bytes > in_blocks(segment_bytes_);
@@ -145,13 +121,26 @@ void WriteAheadLog::place(Gathered gathered, const LogMoment& moment, LogWrite& 
   write.batches_.push_back(std::move(gathered.batch));
 }
 
-// What is contiguous is written by one call.
-void WriteAheadLog::append_part(LogWrite& write, Segment& segment,
-                                std::vector<std::string_view> bytes) {
-  const bool goes_on = !write.parts_.empty() && write.parts_.back().file == segment.file.get();
-  if (!goes_on) {
-    write.parts_.push_back({segment.file.get(), segment.end, std::move(bytes)});
-    return;
+void WriteAheadLog::begin_segment(Segment& segment, const LogMoment& moment, LogWrite& write) {
+  segment.has_header = true;
+  write.synced = true;
+  write.segment_headers_.push_back(encode_segment_header({.number = segment.number,
+                                                          .first_index = last_placed_ + 1,
+                                                          .last_id = moment.last_id,
+                                                          .last_bury_order = moment.last_bury_order,
+                                                          .cluster_time = moment.cluster,
+                                                          .wall_time = moment.wall,
+                                                          .salt = segment.salt}));
+  const std::string_view header = write.segment_headers_.back();
+  add(write, segment, 0, {header});
+  write.bytes += header.size();
+}
+
+// What goes to one file is contiguous, and written by one call.
+void WriteAheadLog::add(LogWrite& write, const Segment& segment, std::uint64_t at,
+                        const std::vector<std::string_view>& bytes) {
+  if (write.parts_.empty() || write.parts_.back().file != segment.file.get()) {
+    write.parts_.push_back({.file = segment.file.get(), .at = at, .bytes = {}});
   }
   auto& all = write.parts_.back().bytes;
   all.insert(all.end(), bytes.begin(), bytes.end());
@@ -168,7 +157,10 @@ void WriteAheadLog::finish(std::unique_ptr<LogWrite> write) {
   if (write->error) return fail(*write->error);
   if (!write->synced) return;
   durable_ = write->last_index_;
-  for_unsynced([](Segment& segment) { segment.unsynced = false; });
+  for (auto segment = segments_.rbegin(); segment != segments_.rend() && segment->unsynced;
+       ++segment) {
+    segment->unsynced = false;
+  }
 }
 
 void WriteAheadLog::fail(Error error) {
@@ -190,11 +182,22 @@ std::uint64_t WriteAheadLog::room() const {
   return used >= segment.bytes ? 0 : segment.bytes - used;
 }
 
-bool WriteAheadLog::has_sealed() const { return segments_.size() > 1 || segments_.back().closed; }
+std::optional<WriteAheadLog::Sealed> WriteAheadLog::sealed(std::size_t older) const {
+  if (older >= segments_.size()) return std::nullopt;
+  const Segment& segment = segments_[older];
+  if (&segment == &segments_.back() && !segment.closed) return std::nullopt;
+  return Sealed{segment.number, in_blocks(segment.bytes)};
+}
 
-void WriteAheadLog::remove_oldest() {
-  CHECK(has_sealed() && !removing_);
-  removing_ = true;
+bool WriteAheadLog::damaged_from(std::size_t older) const {
+  if (damaged_count_ == 0 || older >= segments_.size()) return false;
+  return std::any_of(segments_.begin() + static_cast<std::ptrdiff_t>(older), segments_.end(),
+                     [](const Segment& segment) { return segment.damaged; });
+}
+
+void WriteAheadLog::remove_oldest(std::size_t count) {
+  CHECK(removing_ == 0 && count < segments_.size());
+  removing_ = count;
 }
 
 // Sealed segments whose unused end was not cut off yet: only the newest have an open file.
@@ -208,19 +211,17 @@ WriteAheadLog::Segment* WriteAheadLog::oldest_uncut() {
   return uncut;
 }
 
-bool WriteAheadLog::has_uncut() const {
-  return segments_.size() > 1 && segments_[segments_.size() - 2].unsynced;
-}
-
 std::unique_ptr<LogChore> WriteAheadLog::begin_chore() {
   if (busy_ || failure_) return nullptr;
   auto chore = std::make_unique<LogChore>();
   chore->directory_ = &directory_;
   using Kind = LogChore::Kind;
   Segment* uncut = oldest_uncut();
-  if (removing_ && segments_.size() > 1) {
-    chore->kind_ = segments_.front().damaged ? Kind::kSetAside : Kind::kRemove;
-    chore->number_ = segments_.front().number;
+  if (removing_ != 0) {
+    chore->kind_ = Kind::kRemove;
+    for (std::size_t i = 0; i < removing_; ++i) {
+      chore->removals_.push_back({segments_[i].number, segments_[i].damaged});
+    }
   } else if ((!full_ || tries_again_) && (!spare_ || spare_->bytes < wanted_spare_bytes_)) {
     chore->kind_ = Kind::kPrepareSpare;
     chore->number_ = spare_ ? spare_->number : last_number_ + 1;
@@ -263,11 +264,11 @@ void WriteAheadLog::finish(std::unique_ptr<LogChore> chore) {
       return;
     }
     case LogChore::Kind::kRemove:
-    case LogChore::Kind::kSetAside:
-      removing_ = false;
-      segments_bytes_ -= in_blocks(segments_.front().bytes);
-      if (segments_.front().damaged) --damaged_count_;
-      segments_.pop_front();
+      for (; removing_ != 0; --removing_) {
+        segments_bytes_ -= in_blocks(segments_.front().bytes);
+        if (segments_.front().damaged) --damaged_count_;
+        segments_.pop_front();
+      }
       tries_again_ = true;
       return;
   }

@@ -1,4 +1,6 @@
-// What blocks: the start goes on where recovery ended, the stop gives back what is not used.
+// What blocks: the start goes on where recovery ended, the stop gives back what is not used. Both
+// run while nobody is served, so tasks are run in place. A start always has a segment to write to
+// and room in it, or it is an error.
 #include <fmt/format.h>
 
 #include <utility>
@@ -45,7 +47,8 @@ Result<Done> WriteAheadLog::start(const Recovered& found) {
   return prepare_first_spares();
 }
 
-// If the disk has no room, what the file has already is all that it gets.
+// Where the disk has no room for the rest of a segment that a stop has cut, nothing could be
+// recorded, not even deletes that make room: better not to start.
 Result<Done> WriteAheadLog::go_on_in(Segment& last) {
   auto file = directory_.open(segment_name(last.number));
   if (!file) return file.error();
@@ -56,10 +59,15 @@ Result<Done> WriteAheadLog::go_on_in(Segment& last) {
   }
   auto allocated = last.file->allocate(segment_bytes_);
   if (!allocated) return allocated.error();
-  if (!allocated.value()) return last.file->truncate(last.bytes);
+  if (!allocated.value()) return no_space();
   segments_bytes_ += segment_bytes_ - in_blocks(last.bytes);
   last.bytes = segment_bytes_;
   return last.file->sync();
+}
+
+Error WriteAheadLog::no_space() const {
+  return {fmt::format("{}: no space for a log segment of {} bytes", directory_.path_of(""),
+                      segment_bytes_)};
 }
 
 // A log needs a segment to begin with, and then one to spare.
@@ -70,8 +78,7 @@ Result<Done> WriteAheadLog::prepare_first_spares() {
     if (failure_) return *failure_;
     const bool has_current = !segments_.empty() && !segments_.back().damaged;
     if (has_current) continue;
-    if (!spare_)
-      return Error{fmt::format("{}: no space for a log segment", directory_.path_of(""))};
+    if (!spare_) return no_space();
     roll();
   }
   return Done{};

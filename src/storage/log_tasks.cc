@@ -1,4 +1,6 @@
 // What the log has a disk do. Runs on any thread, so it touches nothing but the task and its files.
+// The order of the calls is what a power cut sees: bytes before their sync, a file's sync before
+// the next file's bytes, removals before the sync of the directory.
 #include <chrono>
 #include <utility>
 
@@ -7,24 +9,25 @@
 namespace xylem {
 
 void LogWrite::run() {
-  for (const Part& part : parts_) {
-    if (auto written = part.file->write(part.at, part.bytes); !written) {
-      error = written.error();
-      return;
-    }
-  }
-  if (files_to_sync_.empty()) return;
+  if (auto done = perform(); !done) error = done.error();
+}
+
+// File by file: the next one is begun when this one is on disk.
+Result<Done> LogWrite::perform() {
   using std::chrono::steady_clock;
-  const auto before = steady_clock::now();
-  for (File* file : files_to_sync_) {
-    if (auto synced_file = file->sync(); !synced_file) {
-      error = synced_file.error();
-      return;
+  steady_clock::duration took{};
+  for (const Part& part : parts_) {
+    if (!part.bytes.empty()) {
+      if (auto written = part.file->write(part.at, part.bytes); !written) return written;
     }
+    if (!synced) continue;
+    const auto before = steady_clock::now();
+    if (auto done = part.file->sync(); !done) return done;
+    took += steady_clock::now() - before;
   }
-  const auto took = steady_clock::now() - before;
   sync_us = static_cast<std::uint64_t>(
       std::chrono::duration_cast<std::chrono::microseconds>(took).count());
+  return Done{};
 }
 
 void LogChore::run() {
@@ -41,14 +44,19 @@ Result<Done> LogChore::perform() {
       return cut;
     }
     case Kind::kRemove:
-    case Kind::kSetAside: {
-      auto done = kind_ == Kind::kRemove
-                      ? directory_->remove(segment_name(number_))
-                      : directory_->rename(segment_name(number_), damaged_name(number_));
-      return done ? directory_->sync() : done;
-    }
+      return remove();
   }
   return Done{};
+}
+
+Result<Done> LogChore::remove() {
+  for (const Removal& one : removals_) {
+    const std::string name = segment_name(one.number);
+    auto done = one.set_aside ? directory_->rename(name, damaged_name(one.number))
+                              : directory_->remove(name);
+    if (!done) return done;
+  }
+  return directory_->sync();
 }
 
 // A new file, or a spare that has to grow. If the disk is full a new one goes again, and one that

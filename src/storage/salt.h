@@ -1,4 +1,6 @@
-// The random salt of a segment: what a client sends, or an old file holds, cannot know it.
+// The random salt of a segment: what a client sends, or an old file holds, cannot know it, so
+// neither can be taken for a record. It comes from the kernel, once a segment; tests need no fixed
+// one, since nothing depends on its value.
 #pragma once
 
 #include <sys/random.h>

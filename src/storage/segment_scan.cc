@@ -1,4 +1,5 @@
-// Heads are enough: that a record's rest cannot be read does not matter, since the job is in memory.
+// Heads are enough: that a record's rest cannot be read does not matter, since the job is in
+// memory.
 #include "xylem/storage/segment_scan.h"
 
 #include <variant>

@@ -11,18 +11,17 @@
 // Rules:
 //  - One LogWrite and one LogChore at a time; run() on any thread, then finish() on the loop's.
 //  - A batch stands whole in one segment. One that does not fit goes to the spare, which becomes
-//  the
-//    current segment; a larger one than a segment makes the spare grow first. While there is no
-//    spare that fits, batches wait, in order.
-//  - A batch is durable when a LogWrite with `sync` that began after it was gathered has ended
-//  well.
-//    After an error nothing more is written (design: "A full disk is not a failed disk").
-//  - Only the oldest segment is ever removed: a job's put stands in the same segment as any later
+//    the current segment; for one that is larger than a segment the spare grows first. While there
+//    is no spare that fits, batches wait, in order.
+//  - A batch is durable when a LogWrite that syncs, and that began after it was gathered, has ended
+//    well. A segment is synced before anything is written to the next one, whatever was asked for,
+//    so that a power cut loses the end of the log and never its middle. After an error nothing more
+//    is written (design: "A full disk is not a failed disk").
+//  - Only the oldest segments are ever removed: a job's put stands in the same segment as any later
 //    record of it, or in an older one, so no delete is lost before the put that it is for.
 //
 // For a replicated log the same batches would come from the leader: append a batch, know when it is
-// durable, read from an index (segment_reader.h finds it), cut off from an index (a torn tail is
-// cut so by recovery.h).
+// durable, read from an index, cut off from an index (segment.h: the first index of a segment).
 #pragma once
 
 #include <cstdint>
@@ -79,19 +78,20 @@ class LogWrite final : public DiskTask {
   std::vector<MovedRecords> moved;
   std::uint64_t record_count = 0;
   std::uint64_t bytes = 0;
-  bool synced = false;  // whether it was to sync
+  bool synced = false;  // whether it is to sync
   std::uint64_t sync_us = 0;
 
  private:
   friend class WriteAheadLog;
+  // What is written to one file, in one piece; perhaps nothing, if it is only to be synced.
   struct Part {
     File* file;
     std::uint64_t at;
     std::vector<std::string_view> bytes;
   };
+  Result<Done> perform();
 
-  std::vector<Part> parts_;
-  std::vector<File*> files_to_sync_;
+  std::vector<Part> parts_;  // the oldest file first
   std::vector<std::unique_ptr<Batch>> batches_;
   std::deque<std::string> segment_headers_;
   BatchIndex last_index_ = 0;
@@ -104,15 +104,21 @@ class LogChore final : public DiskTask {
 
  private:
   friend class WriteAheadLog;
-  enum class Kind { kPrepareSpare, kTrim, kRemove, kSetAside };
+  enum class Kind { kPrepareSpare, kTrim, kRemove };
+  struct Removal {
+    SegmentNumber number;
+    bool set_aside;  // under another name
+  };
 
   Result<Done> perform();
   Result<Done> prepare_spare();
+  Result<Done> remove();
 
   Kind kind_ = Kind::kPrepareSpare;
   Directory* directory_ = nullptr;
   SegmentNumber number_ = 0;
   std::uint64_t bytes_ = 0;
+  std::vector<Removal> removals_;
   std::unique_ptr<File> file_;  // made, or moved here to be used
   bool full_ = false;
 };
@@ -137,13 +143,18 @@ class WriteAheadLog {
   [[nodiscard]] BatchIndex newest() const;
   // All batches up to this one are on disk.
   [[nodiscard]] BatchIndex durable() const { return durable_; }
+  // The last batch that was handed to a LogWrite.
+  [[nodiscard]] BatchIndex placed() const { return last_placed_; }
   // Gathered, and not handed to a LogWrite yet.
   [[nodiscard]] std::uint64_t waiting_bytes() const;
+  // Batches wait for a segment that takes them.
+  [[nodiscard]] bool lacks_room() const { return lacks_room_; }
   // The segment in which a record that is made now will stand, if its batch fits there.
   [[nodiscard]] SegmentNumber current() const { return segments_.back().number; }
 
   // --- Writing ---------------------------------------------------------------------------------
-  // Null: nothing to do, or no room; or a write is running; or the log has failed.
+  // Null: nothing to do, or no room; or a write is running; or the log has failed. It syncs if it
+  // is asked to, or if it begins a segment.
   std::unique_ptr<LogWrite> begin_write(const LogMoment& moment, bool sync);
   void finish(std::unique_ptr<LogWrite> write);
   // Null: nothing to do, or a chore is running.
@@ -160,8 +171,16 @@ class WriteAheadLog {
   void fail(Error error);
 
   // --- Space -----------------------------------------------------------------------------------
-  // Segments that are not written to any more.
+  // Of the segments that are not written to any more.
   [[nodiscard]] std::uint64_t sealed_bytes() const;
+  struct Sealed {
+    SegmentNumber number = 0;
+    std::uint64_t bytes = 0;  // on disk
+  };
+  // The sealed segment that has so many older ones; none: there are not so many.
+  [[nodiscard]] std::optional<Sealed> sealed(std::size_t older) const;
+  // Whether any segment that has at least so many older ones is damaged, so that it must go.
+  [[nodiscard]] bool damaged_from(std::size_t older) const;
   // On disk, by blocks, the spare included.
   [[nodiscard]] std::uint64_t total_bytes() const;
   [[nodiscard]] std::uint64_t segment_count() const { return segments_.size() + (spare_ ? 1 : 0); }
@@ -169,16 +188,10 @@ class WriteAheadLog {
   [[nodiscard]] SegmentNumber oldest() const { return segments_.front().number; }
   // What the current segment still takes beyond what waits.
   [[nodiscard]] std::uint64_t room() const;
-  // Whether the oldest segment is sealed.
-  [[nodiscard]] bool has_sealed() const;
-  // Whether a sealed segment waits for a sync before its unused end can be cut off.
-  [[nodiscard]] bool has_uncut() const;
-  // Whether a segment is left that is to be set aside.
-  [[nodiscard]] bool has_damaged() const { return damaged_count_ != 0; }
-  // The oldest segment is sealed, nothing in it is needed any more, what replaces it is durable,
-  // and so is a batch in a later segment: that one's header says which ids were given.
-  void remove_oldest();
-  [[nodiscard]] bool is_removing() const { return removing_; }
+  // So many of the oldest segments are sealed, nothing in them is needed any more, what replaces it
+  // is durable, and so is a batch in a later segment: that one's header says which ids were given.
+  void remove_oldest(std::size_t count);
+  [[nodiscard]] bool is_removing() const { return removing_ != 0; }
 
  private:
   struct Segment {
@@ -188,7 +201,7 @@ class WriteAheadLog {
     std::uint64_t salt = 0;
     std::unique_ptr<File> file{};  // null: sealed and cut, or of an earlier process
     bool has_header = true;
-    bool unsynced = false;  // true only for the newest ones
+    bool unsynced = false;  // true only for the newest two
     bool closed = false;    // has one batch that is larger than a segment
     bool damaged = false;
   };
@@ -201,15 +214,16 @@ class WriteAheadLog {
   Result<Done> start(const Recovered& found);
   Result<Done> go_on_in(Segment& last);
   Result<Done> prepare_first_spares();
+  [[nodiscard]] Error no_space() const;
 
   void begin_batch();
   void close_batch();
   void place(Gathered gathered, const LogMoment& moment, LogWrite& write);
+  void begin_segment(Segment& segment, const LogMoment& moment, LogWrite& write);
   bool make_room(std::uint64_t bytes);
   void roll();
-  void append_part(LogWrite& write, Segment& segment, std::vector<std::string_view> bytes);
-  template <class Act>
-  void for_unsynced(Act act);
+  void add(LogWrite& write, const Segment& segment, std::uint64_t at,
+           const std::vector<std::string_view>& bytes);
   Segment* oldest_uncut();
   [[nodiscard]] std::uint64_t closing_bytes() const;
 
@@ -233,8 +247,9 @@ class WriteAheadLog {
   BatchIndex durable_ = 0;
 
   bool writing_ = false;
+  bool lacks_room_ = false;
   bool busy_ = false;  // with a chore
-  bool removing_ = false;
+  std::size_t removing_ = 0;
   bool full_ = false;
   bool tries_again_ = false;
   std::optional<Error> failure_;

@@ -1,4 +1,6 @@
-// SegmentScan: which puts a segment holds, for compaction. A disk task: it reads the whole file.
+// SegmentScan: which puts a segment holds, for compaction. A disk task: it reads the whole file,
+// which may be cut meanwhile behind its last batch, and keeps the ids only. What a scan cannot read
+// it says; the jobs themselves are in memory and lose nothing by it.
 #pragma once
 
 #include <string>
