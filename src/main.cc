@@ -1,12 +1,17 @@
-// xylemd: command line in, exit code out. All the rest is the daemon's.
+// xylemd: command line in, exit code out. Serving is the daemon's; what is done with a log instead
+// of serving is told to the storage module from here.
 //
 // Exit codes are beanstalkd's: 0 told to stop, 1 any other failure, 5 usage, 10 log directory, 32
 // to 34 user, 111 listen.
 
 #include <fmt/format.h>
 #include <malloc.h>
+#include <unistd.h>
 
 #include <cstdio>
+#include <memory>
+#include <optional>
+#include <string>
 #include <utility>
 #include <variant>
 
@@ -15,6 +20,7 @@
 #include "server/user.h"
 #include "xylem/config.h"
 #include "xylem/core/command.h"
+#include "xylem/storage/check_log.h"
 #include "xylem/storage/import.h"
 #include "xylem/storage/posix_disk.h"
 
@@ -65,19 +71,53 @@ int import(const ImportBinlog& order) {
   return 0;
 }
 
+// The log of a server that runs changes beneath our eyes, so its lock is taken; a log that cannot
+// be locked because it may only be read is somebody's copy.
+Result<std::unique_ptr<Directory>> open_stopped(const std::string& path,
+                                                std::optional<DirectoryLock>& lock) {
+  auto locked = lock_directory(path);
+  if (locked) {
+    lock.emplace(std::move(locked).value());
+  } else if (access(path.c_str(), W_OK) == 0) {
+    return locked.error();
+  }
+  return open_directory(path, Access::kRead);
+}
+
+int check(const CheckLog& order) {
+  std::optional<DirectoryLock> lock;
+  auto directory = open_stopped(order.directory, lock);
+  if (!directory) return fail(directory.error());
+  auto good = check_log(*directory.value(), stdout);
+  if (!good) return fail(good.error());
+  return good.value() ? 0 : 1;
+}
+
+int dump(const DumpLog& order) {
+  std::optional<DirectoryLock> lock;
+  auto directory = open_stopped(order.directory, lock);
+  if (!directory) return fail(directory.error());
+  const DumpFormat format = order.as_json ? DumpFormat::kJson : DumpFormat::kText;
+  auto dumped = dump_log(*directory.value(), format, stdout);
+  return dumped ? 0 : fail(dumped.error());
+}
+
+int run(int argc, const char* const* argv) {
+  Invocation invocation = parse_invocation(argc, argv);
+  return std::visit(overloaded{
+                        [&](Run& order) { return serve(std::move(order), argc, argv); },
+                        [](const PrintAndExit& message) { return print(message); },
+                        [](const ImportBinlog& order) { return import(order); },
+                        [](const CheckLog& order) { return check(order); },
+                        [](const DumpLog& order) { return dump(order); },
+                    },
+                    invocation);
+}
+
 }  // namespace
 }  // namespace xylem
 
 int main(int argc, char** argv) {
-  using namespace xylem;  // NOLINT
-  set_up_malloc();
-  Invocation invocation = parse_invocation(argc, argv);
-  return std::visit(overloaded{
-                        [&](Run& run) { return serve(std::move(run), argc, argv); },
-                        [](const PrintAndExit& message) { return print(message); },
-                        [](const ImportBinlog& order) { return import(order); },
-                        [](const CheckLog&) { return 0; },
-                        [](const DumpLog&) { return 0; },
-                    },
-                    invocation);
+  xylem::set_up_malloc();
+  return xylem::run(argc, argv);
 }

@@ -6,7 +6,6 @@
 
 #include <utility>
 
-
 namespace xylem {
 namespace {
 
@@ -14,6 +13,8 @@ namespace {
 constexpr std::uint64_t kWaitingBytes = 4'194'304;
 // One slice, in bytes; limits::kSlice is one in jobs.
 constexpr std::uint64_t kSliceBytes = 262'144;
+// Dead segments that one step finds.
+constexpr std::size_t kRetiredPerStep = 64;
 
 }  // namespace
 
@@ -22,8 +23,17 @@ Compactor::Compactor(uv_loop_t& loop, Directory& directory, WriteAheadLog& log, 
     : directory_(directory), log_(log), engine_(engine), logger_(logger), reader_(loop, *this) {}
 
 bool Compactor::is_due() const {
-  return log_.has_sealed() && !log_.has_failed() &&
-         (log_.has_damaged() || log_.sealed_bytes() > 2 * engine_.live_bytes());
+  if (!log_.sealed(retired_.size())) return false;
+  return log_.damaged_from(retired_.size()) ||
+         log_.sealed_bytes() - retired_bytes_ > 2 * engine_.live_bytes();
+}
+
+// design.md's bound is 2 x live + 4 segments; here is one less, for what a turn may add. Whoever
+// deletes faster than the disk forgets is slowed down. On a full disk that would not help.
+bool Compactor::is_behind() const {
+  const bool at_work = state_ != State::kIdle || !retired_.empty();
+  return at_work && !log_.is_full() && !log_.has_failed() &&
+         log_.total_bytes() > 2 * engine_.live_bytes() + 3 * log_.segment_bytes();
 }
 
 // On a full disk a quarter of the current segment stays for the commands that are still taken.
@@ -34,18 +44,27 @@ bool Compactor::must_wait() const {
 
 void Compactor::step() {
   if (log_.has_failed()) return;
-  if (state_ == State::kRemoving && !log_.is_removing()) state_ = State::kIdle;
-  if (state_ == State::kIdle && is_due()) begin();
+  remove_retired();
   if (state_ == State::kLogging && !must_wait()) log_slice();
-  if (state_ == State::kSyncing && log_.durable() >= awaited_) {
-    log_.remove_oldest();
-    state_ = State::kRemoving;
+  for (std::size_t n = 0; n < kRetiredPerStep && state_ == State::kIdle && is_due(); ++n) begin();
+}
+
+void Compactor::remove_retired() {
+  if (log_.is_removing()) return;
+  for (; removing_ != 0; --removing_) {
+    retired_bytes_ -= retired_.front().bytes;
+    retired_.pop_front();
   }
+  for (const Retired& one : retired_) {
+    if (one.replaced_by > log_.durable()) break;
+    ++removing_;
+  }
+  if (removing_ != 0) log_.remove_oldest(removing_);
 }
 
 void Compactor::begin() {
-  from_ = log_.oldest();
-  if (engine_.live_in(from_) == 0) return begin_sync();
+  from_ = log_.sealed(retired_.size())->number;
+  if (engine_.live_in(from_) == 0) return retire();
   state_ = State::kReading;
   reader_.start(std::make_unique<SegmentScan>(directory_, from_));
 }
@@ -60,7 +79,7 @@ void Compactor::done(std::unique_ptr<SegmentScan> scan) {
 void Compactor::log_slice() {
   const std::uint64_t most = log_.waiting_bytes() + kSliceBytes;
   for (std::uint32_t n = 0; n < limits::kSlice && log_.waiting_bytes() < most; ++n) {
-    if (engine_.live_in(from_) == 0) return begin_sync();
+    if (engine_.live_in(from_) == 0) return retire();
     out_.clear();
     const bool was_a_slice = log_some();
     for (const Record& record : out_.records) log_.append(record);
@@ -86,11 +105,13 @@ bool Compactor::log_some() {
 }
 
 // Which ids were given must be known from a later segment's header.
-void Compactor::begin_sync() {
+void Compactor::retire() {
   found_.reset();
-  if (log_.oldest() == log_.current()) log_.append(IdNote{engine_.last_id()});
-  awaited_ = log_.newest();
-  state_ = State::kSyncing;
+  state_ = State::kIdle;
+  if (from_ == log_.current()) log_.append(IdNote{engine_.last_id()});
+  const std::uint64_t bytes = log_.sealed(retired_.size())->bytes;
+  retired_.push_back({bytes, log_.newest()});
+  retired_bytes_ += bytes;
 }
 
 }  // namespace xylem

@@ -1,16 +1,20 @@
-// Compactor: keeps the log within its bound (design: "Space"). The oldest segment is retired by
-// logging again, in slices, what still lives in it:
+// Compactor: keeps the log within its bound (design: "Space"). The oldest segments are retired, one
+// after the other, by logging again in slices what still lives in them:
 //
-//     idle --too much, or damaged--> reading --> logging again --> syncing --> removing --> idle
-//              the ids in its file, in the pool    a slice a turn     all that is new is on disk
+//     idle --too much, or damaged--> reading --> logging again --> retired ... removed
+//              the ids in its file, in the pool    a slice a turn    when all that is new is on
+//              disk
 //
-// No command waits for it. A segment in which nothing lives is neither read nor logged again.
+// Retired segments wait together for the next sync and are removed together, so that one sync frees
+// as many as it can. No command waits for any of it. A segment in which nothing lives is neither
+// read nor logged again.
 #pragma once
 
 #include <uv.h>
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <string>
 #include <vector>
@@ -32,7 +36,11 @@ class Compactor {
   // step() has more to do at once.
   [[nodiscard]] bool has_more() const { return state_ == State::kLogging && !must_wait(); }
   // It waits for the log to be synced, whatever the policy.
-  [[nodiscard]] bool wants_sync() const { return state_ == State::kSyncing; }
+  [[nodiscard]] bool wants_sync() const {
+    return !retired_.empty() && log_.durable() < retired_.back().replaced_by;
+  }
+  // The log is so far over what it may take that more must not come before some of it has gone.
+  [[nodiscard]] bool is_behind() const;
   // No task of its own is running.
   [[nodiscard]] bool is_quiet() const { return !reader_.busy(); }
   [[nodiscard]] std::uint64_t records_logged_again() const { return logged_again_; }
@@ -41,14 +49,19 @@ class Compactor {
   void done(std::unique_ptr<SegmentScan> scan);
 
  private:
-  enum class State { kIdle, kReading, kLogging, kSyncing, kRemoving };
+  enum class State { kIdle, kReading, kLogging };
+  struct Retired {
+    std::uint64_t bytes;
+    BatchIndex replaced_by;  // when this is on disk it may go
+  };
 
   [[nodiscard]] bool is_due() const;
   [[nodiscard]] bool must_wait() const;
+  void remove_retired();
   void begin();
   void log_slice();
   bool log_some();
-  void begin_sync();
+  void retire();
 
   Directory& directory_;
   WriteAheadLog& log_;
@@ -58,9 +71,11 @@ class Compactor {
   State state_ = State::kIdle;
   SegmentNumber from_ = 0;
   std::unique_ptr<SegmentScan> found_;
-  std::size_t next_job_ = 0;  // of those that were found
-  JobId walked_to_ = 0;       // of the walk over all jobs, if the file could not be trusted
-  BatchIndex awaited_ = 0;
+  std::size_t next_job_ = 0;     // of those that were found
+  JobId walked_to_ = 0;          // of the walk over all jobs, if the file could not be trusted
+  std::deque<Retired> retired_;  // the oldest segments of the log
+  std::uint64_t retired_bytes_ = 0;
+  std::size_t removing_ = 0;  // of them
   Output out_;
   std::uint64_t logged_again_ = 0;
 };

@@ -197,7 +197,7 @@ void Connection::answer(const ReplyDetails& details, const ProcessStats& process
 void Connection::flush() {
   if (out_) {
     using Outcome = OutBuffer::Outcome;
-    const Outcome outcome = out_->send_to(socket_, server_.durable());
+    const Outcome outcome = out_->send_to(socket_, server_.released());
     if (outcome == Outcome::kFailed) return close();
     if (outcome == Outcome::kHeld && server_.log_has_failed()) return close();
     if (outcome == Outcome::kHeld) server_.hold(*this);

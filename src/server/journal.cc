@@ -1,4 +1,6 @@
-// When the log is written and synced. Everything here runs on the loop; what blocks is a task.
+// When the log is written and synced. Everything here runs on the loop; what blocks is a task that
+// a DiskWorker runs in the pool and gives back to done(). A write that does not sync is run in
+// place: the kernel takes it without waiting for the disk.
 
 #include "server/journal.h"
 
@@ -59,9 +61,8 @@ bool Journal::wants_sync() const {
     case SyncPolicy::kAlways:
       return log_->position() > log_->durable();
     case SyncPolicy::kInterval:
-      return false;
     case SyncPolicy::kNoSync:
-      return log_->has_uncut();
+      return false;
   }
   return false;
 }

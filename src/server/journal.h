@@ -1,7 +1,7 @@
 // Journal: the engine's records on their way to disk, and what that makes of replies and commands.
 //
 //     records of a turn --append()--> log ==end_turn()==> write (+ sync), in the pool or in place
-//     replies --position()--> held until durable() reaches it
+//     replies --position()--> held until released() reaches it
 //
 //     log.sync      a reply leaves         written                 synced
 //     always        when it is on disk     with the sync           whenever a reply waits
@@ -44,10 +44,14 @@ class Journal {
   void append(const std::vector<Record>& records);
   // What a reply that is made now waits for.
   [[nodiscard]] std::uint64_t position() const { return log_->position(); }
-  // Replies up to this position may leave.
-  [[nodiscard]] std::uint64_t durable() const {
-    return sync_ == SyncPolicy::kAlways ? log_->durable() : kNothingWaits;
+  // Replies up to this position may leave. Without `always` they need not wait for a sync, but for
+  // a segment that takes their records they must.
+  [[nodiscard]] std::uint64_t released() const {
+    if (sync_ == SyncPolicy::kAlways) return log_->durable();
+    return log_->lacks_room() ? log_->placed() : kNothingWaits;
   }
+  // Whether a reply that is made now may have to wait.
+  [[nodiscard]] bool holds() const { return log_->position() > log_->durable(); }
   static constexpr std::uint64_t kNothingWaits = std::numeric_limits<std::uint64_t>::max();
 
   // Writes what the turn has recorded, or leaves it to the write that is under way. `alone`: the
@@ -55,9 +59,10 @@ class Journal {
   void end_turn(bool alone);
   // The loop must not sleep: there is something to log again.
   [[nodiscard]] bool has_more() const { return compactor_.has_more(); }
-  // More waits for the disk than should: no socket is to be read.
+  // More waits for the disk than should, or the log has grown over its bound: no socket is to be
+  // read.
   [[nodiscard]] bool is_behind() const {
-    return log_->waiting_bytes() > limits::kWaitingRecordBytes;
+    return log_->waiting_bytes() > limits::kWaitingRecordBytes || compactor_.is_behind();
   }
   [[nodiscard]] bool has_failed() const { return log_->has_failed(); }
   // It has failed, and the engine was told.

@@ -1,4 +1,6 @@
-// How the engine's memory comes from the kernel.
+// How the engine's memory comes from the kernel: a slab's block at once, since a page fault for
+// each of its pages costs more than filling it. The engine itself may call nobody, so it is handed
+// this.
 #pragma once
 
 #include <sys/mman.h>

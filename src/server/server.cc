@@ -105,7 +105,7 @@ void Server::deliver(const Connection* executing) {
 // The gate (design.md): nobody hears of a state of jobs that a crash would undo. When the engine
 // knows that the log has failed it changes nothing any more, and what is asked then is answered.
 bool Server::must_wait_for_log(const Reply& reply) const {
-  return journal_ && !journal_->has_given_up() && journal_->position() > journal_->durable() &&
+  return journal_ && !journal_->has_given_up() && journal_->holds() &&
          says_of_jobs(reply, out_.details);
 }
 
@@ -144,6 +144,8 @@ void Server::write_log() {
   constexpr Duration kSoon = std::chrono::milliseconds(1);
   const bool alone = connection_count_ <= 1 && engine_.next_deadline() > now_.floor + kSoon;
   journal_->end_turn(alone);
+  if (disk_is_behind()) return;
+  while (Connection* connection = stalled_.pop_front()) connection->go_on();
 }
 
 void Server::log_went_on() {
@@ -151,8 +153,6 @@ void Server::log_went_on() {
     connection->is_held = false;
     mark_dirty(*connection);
   }
-  if (disk_is_behind()) return;
-  while (Connection* connection = stalled_.pop_front()) connection->go_on();
 }
 
 // A connection that fails here closes, which may give replies to others: they come on the list.

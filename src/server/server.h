@@ -87,11 +87,11 @@ class Server {
   void stall(Connection& connection);
   [[nodiscard]] bool disk_is_behind() const { return journal_ && journal_->is_behind(); }
   // Replies that wait for this or less of the log may leave.
-  [[nodiscard]] std::uint64_t durable() const {
-    return journal_ ? journal_->durable() : Journal::kNothingWaits;
+  [[nodiscard]] std::uint64_t released() const {
+    return journal_ ? journal_->released() : Journal::kNothingWaits;
   }
   [[nodiscard]] bool log_has_failed() const { return journal_ && journal_->has_failed(); }
-  // The journal's: more is durable, or it has failed, or less waits.
+  // The journal's: more is durable, or it has failed.
   void log_went_on();
   // limits::kStepsPerTurn: whoever comes now has the next turn.
   [[nodiscard]] bool spent() const { return steps_ >= limits::kStepsPerTurn || disk_is_behind(); }
