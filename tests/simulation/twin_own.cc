@@ -1,4 +1,6 @@
-// The commands of our own in the twin, and their slices, in the order of protocol.md.
+// The commands of our own in the twin, and their slices, in the order of protocol.md. Like all of
+// the twin they are written from that page, by scanning everything, and share no code with the
+// engine.
 #include <algorithm>
 #include <limits>
 #include <utility>
