@@ -24,7 +24,7 @@ std::string short_help(const CLI::App*, std::string, CLI::AppFormatMode) {
     text += line + "\n";
   }
   text +=
-      "\n  -H, --server SERVER   HOST:PORT or unix:PATH (XYLEM_SERVER, or 127.0.0.1:11300)\n"
+      "\n  -H, --server SERVER   HOST:PORT or unix:PATH (XYLEM_SERVER or 127.0.0.1:11300)\n"
       "  --json                print data as JSON\n"
       "  --version             print the version of xylem\n\n"
       "An all-digit word is a job id; -t names a tube. Times: 90s, 15m, 2h, 1d.\n\nExit codes:\n";

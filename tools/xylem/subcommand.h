@@ -45,6 +45,8 @@ Run set_up_tubes(CLI::App& app);
 Run set_up_stats(CLI::App& app);
 Run set_up_peek(CLI::App& app);
 Run set_up_wait(CLI::App& app);
+// top.cc
+Run set_up_top(CLI::App& app);
 // jobs.cc
 Run set_up_delete(CLI::App& app);
 Run set_up_kick_job(CLI::App& app);
@@ -63,6 +65,9 @@ Run set_up_ping(CLI::App& app);
 Run set_up_version(CLI::App& app);
 Run set_up_drain(CLI::App& app);
 Run set_up_undrain(CLI::App& app);
+// log_and_bench.cc
+Run set_up_log(CLI::App& app);
+Run set_up_bench(CLI::App& app);
 
 // Options that several have. `tube` must be a name that the protocol allows.
 std::string check_tube(const std::string& tube);  // empty, or what is wrong with it

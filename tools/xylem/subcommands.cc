@@ -41,6 +41,7 @@ constexpr Subcommand kLook[] = {
      "xylem stats 17\n"
      "xylem stats -t 2026",
      set_up_stats},
+    {"top", "Watch the tubes, full screen", "xylem top --interval 5s", set_up_top},
     {"peek", "Print a job's body and leave the job alone",
      "xylem peek 17\n"
      "xylem peek mail --buried",
@@ -87,6 +88,12 @@ constexpr Subcommand kServers[] = {
     {"drain", "Let the server take no new jobs", "xylem drain && xylem wait mail --empty",
      set_up_drain},
     {"undrain", "Let it take new jobs again", "xylem undrain", set_up_undrain},
+    {"log", "Read the log directory of a stopped server",
+     "xylem log check /var/lib/xylem\n"
+     "xylem log dump /var/lib/xylem --json",
+     set_up_log},
+    {"bench", "Measure the server; xylem-bench --help has its options",
+     "xylem -H 127.0.0.1:11301 bench -c 10 -d 16", set_up_bench},
 };
 
 constexpr std::array<Group, 5> kGroups{{{"Put and work", kWork},
