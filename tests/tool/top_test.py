@@ -13,7 +13,8 @@ class TopTest(world.ToolTest):
     def setUp(self):
         folder = tempfile.TemporaryDirectory(prefix="xylem-top-")
         self.addCleanup(folder.cleanup)
-        self.socket = os.path.join(folder.name, "tmux")
+        self.folder = folder.name
+        self.socket = os.path.join(self.folder, "tmux")
         self.server = self.start()
         self.client = self.connect(self.server)
         self.client.ask(b"use mail\r\n")
@@ -23,9 +24,9 @@ class TopTest(world.ToolTest):
                               env={**os.environ, "TERM": "xterm", "LC_ALL": "C.UTF-8"}, check=check).stdout
 
     def top(self, *args):
-        self.tmux("new-session", "-d", "-x", "80", "-y", "24", "sh")
+        self.tmux("new-session", "-d", "-c", self.folder, "-x", "80", "-y", "24", "sh")
         self.addCleanup(self.tmux, "kill-server", check=False)
-        words = shlex.join([world.XYLEM, "-H", f"127.0.0.1:{self.server.port()}", "top", "--interval", "100ms", *args])
+        words = shlex.join(["sh", "-c", 'echo $$ >pid; exec "$@"', "sh", world.XYLEM, "-H", f"127.0.0.1:{self.server.port()}", "top", "--interval", "100ms", *args])
         self.keys(f"stty -a >before; {words}; echo ended with $?; stty -a >after; cmp before after && echo as it was",
                   "Enter")
 
@@ -90,8 +91,8 @@ class TopTest(world.ToolTest):
             with self.subTest(number):
                 self.top()
                 self.await_screen("q quit")
-                pid = subprocess.run(["pgrep", "-f", f"127.0.0.1:{self.server.port()} top"], capture_output=True,
-                                     text=True, check=True).stdout.split()[-1]
+                with open(os.path.join(self.folder, "pid"), encoding="ascii") as file:
+                    pid = file.read()
                 os.kill(int(pid), getattr(signal, "SIG" + number))
                 self.assert_ends(code)
                 self.tmux("kill-session")
