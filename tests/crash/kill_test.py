@@ -47,7 +47,7 @@ class KillTest(LogTest):
 
     def begin(self, rng, number):
         policy = POLICIES[number % len(POLICIES)]
-        size = () if policy != ALWAYS or rng.random() < 0.2 else SMALL
+        size = () if rng.random() < 0.2 else SMALL
         return self.serve("-z", "110000", *policy, *size)
 
     def stop_and_compare(self, load, server):

@@ -32,7 +32,8 @@ def run(*args, **options):
 def shim_environment(**triggers):
     """The environment for a server above disk_shim.c; triggers are named there."""
     names = {f"XYLEM_SHIM_{name.upper()}": path for name, path in triggers.items()}
-    return {**os.environ, "LD_PRELOAD": SHIM, "ASAN_OPTIONS": "verify_asan_link_order=0", **names}
+    options = os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0"
+    return {**os.environ, "LD_PRELOAD": SHIM, "ASAN_OPTIONS": options, **names}
 
 
 def segments(directory):
