@@ -6,7 +6,7 @@ import unittest
 
 import world
 
-KEPT = ("tube", "state", "pri", "ttr", "body", "body-base64")
+KEPT = ("tube", "state", "pri", "ttr", "body", "body_base64")
 JOBS = 900
 
 

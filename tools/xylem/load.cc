@@ -58,12 +58,12 @@ Result<Job> parse_job(std::string_view text, std::uint64_t number) {
   if (const std::string wrong = check_tube(job.tube); !wrong.empty()) {
     return bad_line(number, wrong);
   }
-  if (line.contains("body-base64")) {
-    std::optional<std::string> bytes = from_base64(text_in(line, "body-base64"));
-    if (!bytes) return bad_line(number, "its body-base64 is no base64");
+  if (line.contains("body_base64")) {
+    std::optional<std::string> bytes = from_base64(text_in(line, "body_base64"));
+    if (!bytes) return bad_line(number, "its body_base64 is no base64");
     job.body = std::move(*bytes);
   } else if (!line.contains("body")) {
-    return bad_line(number, "has neither body nor body-base64");
+    return bad_line(number, "has neither body nor body_base64");
   }
   const auto pri = number_in(line, "pri", job.put.pri);
   const auto delay = number_in(line, "delay", 0);

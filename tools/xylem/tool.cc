@@ -157,7 +157,7 @@ void set_body(Json& object, std::string_view body) {
   if (is_utf8(body)) {
     object["body"] = body;
   } else {
-    object["body-base64"] = to_base64(body);
+    object["body_base64"] = to_base64(body);
   }
 }
 

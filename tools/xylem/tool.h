@@ -78,7 +78,7 @@ Result<Reply> demand(Connection& connection, std::string_view line, std::string_
 
 // Values as JSON has them: numbers, true and false, the rest as text.
 Json to_json(const Map& map);
-// {"body": TEXT}, or {"body-base64": TEXT} where it is not UTF-8.
+// {"body": TEXT}, or {"body_base64": TEXT} where it is not UTF-8.
 void set_body(Json& object, std::string_view body);
 
 }  // namespace xylem::tool

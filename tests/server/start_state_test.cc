@@ -1,0 +1,131 @@
+// What a start begins with: the time, by the clock rules of design.md, and who is refused. Each
+// case has a real directory, with a log that was written at another wall clock's time.
+
+#include "server/start_state.h"
+
+#include <doctest/doctest.h>
+#include <spdlog/sinks/null_sink.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "server/clock.h"
+#include "xylem/storage/import.h"
+
+namespace xylem {
+namespace {
+
+// A directory that lives as long as this.
+class Folder {
+ public:
+  Folder() : path_(std::filesystem::temp_directory_path() / ("xylem-start-" + pid())) {
+    std::filesystem::remove_all(path_);
+    std::filesystem::create_directory(path_);
+  }
+  ~Folder() { std::filesystem::remove_all(path_); }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+
+  [[nodiscard]] std::string path() const { return path_.string(); }
+  void make(const std::string& name) const { std::ofstream(path_ / name) << "x"; }
+
+ private:
+  static std::string pid() { return std::to_string(::getpid()); }
+  std::filesystem::path path_;
+};
+
+Result<StartState> start(const Folder& folder) {
+  Log logger("", std::make_shared<spdlog::sinks::null_sink_st>());
+  Config config;
+  config.log_directory = folder.path();
+  return start_state(config, logger);
+}
+
+// The engine's time when the log below was written.
+constexpr Time kThen{Duration(17'000'000'000'000)};
+
+// A log with job 1, delayed by 1,000 s, that was written when the wall clock showed `wall`.
+void write_log(const Folder& folder, Time wall) {
+  auto directory = open_directory(folder.path(), Access::kWrite);
+  REQUIRE(directory.ok());
+  auto log = WriteAheadLog::open(*directory.value(), 65'536, {});
+  REQUIRE(log.ok());
+  log.value()->append(PutRecord{.id = 1,
+                                .tube = "t",
+                                .state = JobState::kDelayed,
+                                .delay = 1'000,
+                                .ttr = 1,
+                                .created_at = kThen,
+                                .deadline_at = kThen + seconds(1'000),
+                                .body = "x"});
+  auto write = log.value()->begin_write({.cluster = kThen, .wall = wall}, true);
+  REQUIRE(write != nullptr);
+  write->run();
+  log.value()->finish(std::move(write));
+  REQUIRE(log.value()->close().ok());
+}
+
+std::int64_t delay_left(const StartState& state) {
+  Output out;
+  const ClientId client = state.engine->connect(state.starts_at);
+  state.engine->execute(client, StatsJob{1}, state.starts_at, out);
+  const auto* stats = std::get_if<JobStats>(&out.details);
+  REQUIRE(stats != nullptr);
+  return stats->time_left;
+}
+
+TEST_CASE("a wall clock that went back holds nothing back: time goes on where it was") {
+  for (const std::uint32_t back : {3'600U, 50U * 365 * 86'400}) {
+    const Folder folder;
+    write_log(folder, wall_now() + seconds(back));
+    auto state = start(folder);
+    REQUIRE(state.ok());
+    CHECK(state.value().starts_at >= kThen);
+    CHECK(state.value().starts_at < kThen + seconds(60));
+    CHECK(delay_left(state.value()) > 930);
+  }
+}
+
+TEST_CASE("delays run on while the server is down, also if the wall clock was set ahead") {
+  const Folder folder;
+  write_log(folder, wall_now() - seconds(600));
+  auto state = start(folder);
+  REQUIRE(state.ok());
+  CHECK(delay_left(state.value()) < 400);
+  CHECK(delay_left(state.value()) > 330);
+
+  const Folder later;
+  write_log(later, wall_now() - seconds(3'600));
+  auto due = start(later);
+  REQUIRE(due.ok());
+  CHECK(due.value().starts_at >= kThen + seconds(3'600));
+  CHECK(delay_left(due.value()) == 0);
+}
+
+TEST_CASE("an empty directory begins at the wall clock") {
+  const Folder folder;
+  auto state = start(folder);
+  REQUIRE(state.ok());
+  CHECK(state.value().log.has_value());
+  CHECK(state.value().starts_at >= wall_now() - seconds(60));
+}
+
+TEST_CASE("binlogs without a log of ours, and half an import, are refused with exit code 10") {
+  const Folder folder;
+  folder.make("binlog.1");
+  auto binlogs = start(folder);
+  REQUIRE_FALSE(binlogs.ok());
+  CHECK(binlogs.error().exit_code == 10);
+  CHECK(binlogs.error().text.find("--import-binlog") != std::string::npos);
+
+  const Folder half;
+  half.make(std::string(kUnfinishedImport));
+  auto unfinished = start(half);
+  REQUIRE_FALSE(unfinished.ok());
+  CHECK(unfinished.error().exit_code == 10);
+}
+
+}  // namespace
+}  // namespace xylem
