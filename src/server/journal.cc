@@ -67,8 +67,9 @@ bool Journal::wants_sync() const {
   return false;
 }
 
+// A stop does not wait for compaction: the next start goes on with it.
 void Journal::end_turn(bool alone) {
-  compactor_.step();
+  if (!settling_) compactor_.step();
   write(alone);
   do_chores();
   tell_state();
@@ -177,6 +178,8 @@ bool Journal::settle() {
   settling_ = true;
   if (writer_.busy() || janitor_.busy() || !compactor_.is_quiet()) return false;
   if (log_->has_failed()) return true;
+  // What a full disk has no room for was answered to nobody.
+  if (log_->is_full() && log_->lacks_room()) return true;
   return log_->durable() == log_->newest();
 }
 
