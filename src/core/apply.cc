@@ -9,7 +9,11 @@ namespace xylem {
 namespace {
 
 void apply_put(Engine::State& state, const PutRecord& put, std::uint32_t segment) {
-  if (Job* older = state.jobs.find(put.id)) state.remove(*older);  // a live job logged again
+  Tube* before = nullptr;
+  if (Job* older = state.find(put.id)) {  // a live job logged again, perhaps moved since
+    before = older->tube;
+    state.remove(*older);
+  }
   Job& job = state.jobs.make(put.id, put.body, put.buffer);
   job.segment = segment;
   job.created_at = put.created_at;
@@ -27,6 +31,8 @@ void apply_put(Engine::State& state, const PutRecord& put, std::uint32_t segment
                       : put.state == JobState::kBuried ? buried_as(put.bury_order)
                                                        : ready();
   state.insert(job, state.tubes.find_or_make(put.tube), place);
+  Output unrecorded;
+  if (before != nullptr) state.vanish_if_unneeded(*before, unrecorded);
 }
 
 void apply_delete(Engine::State& state, Job& job) {
@@ -59,13 +65,47 @@ void apply_pause(Engine::State& state, const PauseRecord& pause, std::uint32_t s
   state.set_pause(tube, pause.delay, pause.until, segment);
 }
 
+void apply_move(Engine::State& state, Job& job, const MoveRecord& move) {
+  Tube& before = *job.tube;
+  state.last_bury_order = std::max(state.last_bury_order, move.bury_order);
+  state.move_to(state.tubes.find_or_make(move.tube), job, move.bury_order);
+  Output unrecorded;
+  state.vanish_if_unneeded(before, unrecorded);
+}
+
+// Whether a job that is at rest in the tube was flushed. It may stand here as delayed though it was
+// ready, or even reserved: a delay that ran out leaves no record.
+bool is_flushed(const Job& job, const FlushRecord& flush) {
+  if (flush.reserved.contains(job.id)) return false;
+  if (!flush.state) return true;
+  const bool was_due = job.state == JobState::kDelayed && job.deadline_at <= flush.at;
+  return *flush.state == (was_due ? JobState::kReady : job.state);
+}
+
+void apply_flush(Engine::State& state, const FlushRecord& flush) {
+  Tube* tube = state.tubes.find(flush.tube);
+  if (tube == nullptr) return;
+  std::vector<JobId> ids;
+  const auto consider = [&](const Job& job) {
+    if (is_flushed(job, flush)) ids.push_back(job.id);
+  };
+  tube->ready.for_each(consider);
+  if (tube->timers != nullptr) tube->timers->delayed->for_each(consider);
+  for (const Job* job = tube->buried.front(); job != nullptr; job = BuriedJobs::next(*job)) {
+    consider(*job);
+  }
+  for (const JobId id : ids) state.remove(*state.find(id));
+  Output unrecorded;
+  state.vanish_if_unneeded(*tube, unrecorded);
+}
+
 }  // namespace
 
 void Engine::State::apply(const Record& what, std::uint32_t its_segment) {
   CHECK(connection_count == 0);
   // Calls `then` with the job of that id, if there is one.
   const auto with = [this](JobId id, auto then) {
-    if (Job* job = jobs.find(id)) then(*job);
+    if (Job* job = find(id)) then(*job);
   };
   std::visit(
       overloaded{
@@ -83,6 +123,8 @@ void Engine::State::apply(const Record& what, std::uint32_t its_segment) {
             with(r.id,
                  [&](Job& j) { set_counter(j, &Job::reserves, r.reserves), move(j, ready()); });
           },
+          [&](const MoveRecord& r) { with(r.id, [&](Job& j) { apply_move(*this, j, r); }); },
+          [&](const FlushRecord& r) { apply_flush(*this, r); },
           [&](const PriorityRecord& r) { with(r.id, [&](Job& j) { set_pri(j, r.pri); }); },
           [&](const PauseRecord& r) { apply_pause(*this, r, its_segment); },
           [&](const ReserveNote& r) {

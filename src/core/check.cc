@@ -1,5 +1,6 @@
 // Engine::check(): every invariant, recomputed from the jobs, tubes and clients themselves. Tests
 // call it after every step; it is the definition of what "consistent" means here.
+#include <array>
 #include <map>
 #include <set>
 
@@ -13,6 +14,8 @@ using State = Engine::State;
 struct Tally {
   JobCounts jobs;
   std::uint64_t live_bytes = 0;
+  std::map<const Tube*, std::array<std::uint64_t, 4>> bytes_by_tube;
+  std::uint64_t flushed = 0;
   std::map<std::uint32_t, std::uint64_t> segments;  // jobs and running pauses by their segment
   std::map<const Tube*, JobCounts> by_tube;
   std::map<const Client*, std::uint64_t> held;
@@ -52,17 +55,32 @@ Tally check_jobs(const State& state) {
   std::size_t seen = 0;
   for (const Job* job = state.jobs.at_or_after(1); job != nullptr;
        job = state.jobs.at_or_after(job->id + 1)) {
+    ++seen;
+    ++tally.segments[job->segment];
+    if (job->tube->has_flushed(*job)) {
+      ++tally.flushed;
+      continue;
+    }
     check_job(state, *job);
     add(tally.jobs, *job);
     const bool placed = job->state == JobState::kDelayed || job->state == JobState::kBuried;
-    tally.live_bytes += put_bytes(job->tube->name->size(), job->body_bytes, placed, job->counted());
-    ++tally.segments[job->segment];
+    const std::uint64_t bytes =
+        put_bytes(job->tube->name->size(), job->body_bytes, placed, job->counted());
+    tally.live_bytes += bytes;
+    tally.bytes_by_tube[job->tube][static_cast<std::size_t>(job->state)] += bytes;
     add(tally.by_tube[job->tube], *job);
     if (job->state == JobState::kReserved) ++tally.held[job->holding.owner];
-    ++seen;
   }
   CHECK(seen == state.jobs.size());
   CHECK(tally.jobs == state.counts);
+  for (const Flushed& each : state.flushed) {
+    CHECK(!each.empty());
+    tally.flushed -= each.ready.size() + (each.delayed == nullptr ? 0 : each.delayed->size());
+    for (const Job* job = each.buried.front(); job != nullptr; job = BuriedJobs::next(*job)) {
+      --tally.flushed;
+    }
+  }
+  CHECK(tally.flushed == 0);
   return tally;
 }
 
@@ -84,16 +102,16 @@ void check_containers(const Tube& tube) {
   CHECK(buried == tube.buried_count);
   CHECK(tube.timers != nullptr || tube.delayed_count == 0);
   if (tube.timers == nullptr) return;
-  tube.timers->delayed.check();
-  CHECK(tube.timers->delayed.size() == tube.delayed_count);
-  tube.timers->delayed.for_each(
+  tube.timers->delayed->check();
+  CHECK(tube.timers->delayed->size() == tube.delayed_count);
+  tube.timers->delayed->for_each(
       [&](const Job& job) { CHECK(job.state == JobState::kDelayed && job.tube == &tube); });
 }
 
 // A waker may be early, never late.
 void check_timers(const Tube& tube) {
   if (tube.timers == nullptr) return;
-  tube.timers->delayed.for_each([&](const Job& job) {
+  tube.timers->delayed->for_each([&](const Job& job) {
     CHECK(tube.timers->promotion.armed);
     CHECK(tube.timers->promotion.deadline_at <= job.deadline_at);
   });
@@ -108,6 +126,9 @@ void check_tube(const State& state, const Tube& tube, const Tally& tally) {
   CHECK(jobs.ready == tube.ready_count && jobs.urgent == tube.urgent_count);
   CHECK(jobs.reserved == tube.reserved_count && jobs.delayed == tube.delayed_count);
   CHECK(jobs.buried == tube.buried_count);
+  const auto bytes = tally.bytes_by_tube.find(&tube);
+  CHECK(tube.live_bytes ==
+        (bytes == tally.bytes_by_tube.end() ? std::array<std::uint64_t, 4>{} : bytes->second));
   check_containers(tube);
   check_timers(tube);
   // Nobody waits beside a ready job, unless a tick left the tube over.
@@ -119,7 +140,7 @@ void check_tube(const State& state, const Tube& tube, const Tally& tally) {
     CHECK(entry.pri == tube.ready.front()->pri);
   }
   CHECK(&tube == &state.default_tube || tube.using_count != 0 || tube.watching_count != 0 ||
-        tube.has_jobs() || tube.recovered_pause);
+        tube.is_kept() || tube.recovered_pause);
 }
 
 struct References {

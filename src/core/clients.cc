@@ -72,7 +72,7 @@ void Engine::State::disconnect(Client& who, Output& out) {
   if (who.producer) --producer_count;
   if (who.worker) --worker_count;
   if (who.waiting) end_wait(who);
-  abandon_work(who);
+  abandon_work(who, out);
   abort_upload(who, out);
   out.steps += who.watches.size();
   // The first each time: the order shows in list-tubes.

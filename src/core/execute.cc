@@ -38,7 +38,7 @@ void Engine::State::execute(Client& who, const Command& command, Output& out) {
           [&](const Touch& c) { ++commands.touch, touch(who, c.id, out); },
           [&](const Watch& c) { ++commands.watch, watch(who, c.tube, out); },
           [&](const Ignore& c) { ++commands.ignore, ignore(who, c.tube, out); },
-          [&](const Peek& c) { ++commands.peek, peek(who, jobs.find(c.id), out); },
+          [&](const Peek& c) { ++commands.peek, peek(who, find(c.id), out); },
           [&](const PeekReady&) { ++commands.peek_ready, peek(who, who.used->ready.front(), out); },
           [&](const PeekDelayed&) { ++commands.peek_delayed, peek_delayed(who, out); },
           [&](const PeekBuried&) {
@@ -59,6 +59,8 @@ void Engine::State::execute(Client& who, const Command& command, Output& out) {
           [&](const PauseTube& c) { ++commands.pause_tube, pause_tube(who, c, out); },
           [&](const Caps& c) { ++commands.caps, reply_details(out, who, Capabilities{c.admin}); },
           [&](const ListJobs& c) { ++commands.list_jobs, list_jobs(who, c, out); },
+          [&](const FlushTube& c) { ++commands.flush_tube, flush_tube(who, c, out); },
+          [&](const MoveJobs& c) { ++commands.move_jobs, move_jobs(who, c, out); },
           [&](const Reprioritize& c) { ++commands.reprioritize, reprioritize(who, c, out); },
           [&](const PeekReserved&) { ++commands.peek_reserved, peek_reserved(who, out); },
           [&](const Drain&) {

@@ -94,15 +94,30 @@ void Engine::State::abort_upload(Client& who, Output& out) {
   vanish_if_unneeded(tube, out);
 }
 
-Job* Engine::State::held_by(const Client& who, JobId id) const {
+Job* Engine::State::find(JobId id) const {
   Job* job = jobs.find(id);
+  return job == nullptr || job->tube->has_flushed(*job) ? nullptr : job;
+}
+
+Job* Engine::State::next_job(JobId& after, std::uint32_t& skips) const {
+  Job* job = jobs.at_or_after(after + 1);
+  while (job != nullptr && job->tube->has_flushed(*job)) {
+    after = job->id;
+    if (--skips == 0) return nullptr;
+    job = jobs.at_or_after(after + 1);
+  }
+  return job;
+}
+
+Job* Engine::State::held_by(const Client& who, JobId id) const {
+  Job* job = find(id);
   const bool held =
       job != nullptr && job->state == JobState::kReserved && job->holding.owner == &who;
   return held ? job : nullptr;
 }
 
 void Engine::State::delete_job(Client& who, JobId id, Output& out) {
-  Job* job = jobs.find(id);
+  Job* job = find(id);
   const bool allowed =
       job != nullptr && (job->state != JobState::kReserved || job->holding.owner == &who);
   if (!allowed) return reply(out, who, ReplyWord::kNotFound);
@@ -151,7 +166,7 @@ void Engine::State::kick_one(Job& job, Output& out) {
 }
 
 void Engine::State::kick_job(Client& who, JobId id, Output& out) {
-  Job* job = jobs.find(id);
+  Job* job = find(id);
   const bool kickable =
       job != nullptr && (job->state == JobState::kBuried || job->state == JobState::kDelayed);
   if (!kickable) return reply(out, who, ReplyWord::kNotFound);
@@ -161,7 +176,7 @@ void Engine::State::kick_job(Client& who, JobId id, Output& out) {
 }
 
 void Engine::State::reserve_job(Client& who, JobId id, Output& out) {
-  Job* job = jobs.find(id);
+  Job* job = find(id);
   if (job == nullptr || job->state == JobState::kReserved)
     return reply(out, who, ReplyWord::kNotFound);
   if (log_failed()) return reply(out, who, ReplyWord::kInternalError);
@@ -170,7 +185,7 @@ void Engine::State::reserve_job(Client& who, JobId id, Output& out) {
 }
 
 void Engine::State::reprioritize(Client& who, const Reprioritize& command, Output& out) {
-  Job* job = jobs.find(command.id);
+  Job* job = find(command.id);
   if (job == nullptr) return reply(out, who, ReplyWord::kNotFound);
   if (log_failed()) return reply(out, who, ReplyWord::kInternalError);
   set_pri(*job, command.pri);

@@ -53,7 +53,7 @@ JobId Engine::State::log_again_after(JobId after, std::uint32_t from, std::uint3
                                      Output& out) {
   Job* job = jobs.at_or_after(after + 1);
   for (std::uint32_t n = 0; n < budget && job != nullptr; ++n) {
-    log_again(*job, from, out);
+    if (!job->tube->has_flushed(*job)) log_again(*job, from, out);
     after = job->id;
     job = jobs.at_or_after(after + 1);
   }
@@ -79,7 +79,7 @@ void Engine::set_log_state(LogState state) { state_->set_log_state(state); }
 void Engine::set_segment(std::uint32_t number) { state_->segment = number; }
 
 void Engine::moved_to_segment(JobId id, std::uint32_t number) {
-  if (Job* job = state_->jobs.find(id)) state_->stand_in(*job, number);
+  if (Job* job = state_->find(id)) state_->stand_in(*job, number);
 }
 
 void Engine::moved_to_segment(std::string_view tube, std::uint32_t number) {
@@ -93,7 +93,7 @@ std::uint64_t Engine::live_in(std::uint32_t segment) const { return state_->segm
 std::uint64_t Engine::live_bytes() const { return state_->live_bytes; }
 
 void Engine::log_again(JobId id, std::uint32_t from, Output& out) {
-  if (Job* job = state_->jobs.find(id)) state_->log_again(*job, from, out);
+  if (Job* job = state_->find(id)) state_->log_again(*job, from, out);
 }
 
 void Engine::log_again(std::string_view tube, std::uint32_t from, Output& out) {

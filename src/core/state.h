@@ -6,6 +6,7 @@
 //     waiting.cc      reserve, matching of ready jobs and waiting clients
 //     tick.cc         what time does
 //     work.cc         long commands, in slices
+//     flush.cc        flush-tube, and the freeing of what it cut off
 //     transitions.cc  the only code that touches a job's state, container and counts
 //     tubes.cc        when a tube vanishes
 //     statistics.cc   stats, stats-job, stats-tube, lists
@@ -14,8 +15,12 @@
 //     check.cc        every invariant
 #pragma once
 
+#include <deque>
 #include <functional>
+#include <memory>
+#include <optional>
 #include <queue>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -34,6 +39,20 @@ struct Place {
   JobState state = JobState::kReady;
   Time deadline_at{};       // see job.h
   Client* owner = nullptr;  // if reserved
+};
+
+// What a flush-tube cut off: no look-up finds these jobs, and they are freed in slices.
+struct Flushed {
+  ReadyQueue<Job> ready;
+  std::unique_ptr<DelayedJobs> delayed;
+  BuriedJobs buried;
+  TubeRegistry::Walk walk = 0;  // keeps the tube's memory, to which the jobs point
+
+  // Takes one out; null if there is none left.
+  Job* take();
+  [[nodiscard]] bool empty() const {
+    return ready.empty() && buried.empty() && (delayed == nullptr || delayed->empty());
+  }
 };
 
 inline Place ready() { return {}; }
@@ -103,17 +122,30 @@ class Engine::State {
   void list_tubes(Client& client, Output& out);
   void peek_delayed(Client& client, Output& out);
   void peek_reserved(Client& client, Output& out);
+  void flush_tube(Client& client, const FlushTube& command, Output& out);
+  void move_jobs(Client& client, const MoveJobs& command, Output& out);
+  bool promote_due(Tube& tube, std::uint32_t budget);  // true if nothing due is left
   void list_jobs(Client& client, const ListJobs& command, Output& out);
   void stats_tubes(Client& client, Output& out);
   void release_jobs_of_closed(Client& client, Output& out);
   void do_slice(Output& out);
-  void abandon_work(Client& client);
+  void abandon_work(Client& client, Output& out);
+
+  // flush.cc
+  // Returns how many.
+  std::uint64_t flush(Tube& tube, std::optional<JobState> state, Output& out);
+  void free_flushed();
+  [[nodiscard]] PackedIds reserved_in(const Tube& tube);
 
   // transitions.cc
   void insert(Job& job, Tube& tube, const Place& place);
   void move(Job& job, const Place& place);
   // With another priority, which changes between the two places: either counts and orders by it.
   void move(Job& job, const Place& place, std::uint32_t pri);
+  // To another tube, in the same state; `bury_order` only if it is buried.
+  void move_to(Tube& tube, Job& job, std::uint64_t bury_order);
+  // Takes all jobs of a state out of the tube, dead, to be freed.
+  void cut_off(Tube& tube, JobState state, Flushed& to);
   // Stays where it is, but for the order of ready jobs.
   void set_pri(Job& job, std::uint32_t pri);
   void remove(Job& job);  // and destroys it
@@ -153,6 +185,13 @@ class Engine::State {
   // Null if the tube is not paused.
   [[nodiscard]] TubeTimers* running_pause(std::string_view name);
 
+  // The job of that id; null if there is none, or if it is flushed.
+  [[nodiscard]] Job* find(JobId id) const;
+  // The first job with an id above `after` that is not flushed; flushed ones are passed over, and
+  // taken off `skips`. Null with skips left: there is none. Null with none left: go on from
+  // `after`.
+  [[nodiscard]] Job* next_job(JobId& after, std::uint32_t& skips) const;
+
   // apply.cc
   void apply(const Record& record, std::uint32_t its_segment);
 
@@ -176,7 +215,7 @@ class Engine::State {
   Time now{};
   bool draining = false;
 
-  JobStore jobs;
+  JobStore jobs;  // flushed ones too
   TubeRegistry tubes;
   Tube& default_tube;
   std::vector<std::unique_ptr<Client>> clients;  // by index_of(id); null if not given
@@ -185,6 +224,8 @@ class Engine::State {
   TimerWheel<Waker, &Waker::links> expiries;  // promotions, ends of pauses, ttrs
   TimerWheel<Waker, &Waker::links> waits;     // TIMED_OUT, DEADLINE_SOON
   Heap<PendingTube> pending;
+  std::deque<Flushed> flushed;
+  std::string flushed_reserved;               // what the last FlushRecord points to
   List<Client, &Client::work_links> working;  // clients with long commands, served in turn
 
   LogState log_state = LogState::kOk;

@@ -69,7 +69,7 @@ TubeStats Engine::State::stats_of(const Tube& tube) const {
 }
 
 void Engine::State::stats_job(Client& who, JobId id, Output& out) {
-  const Job* job = jobs.find(id);
+  const Job* job = find(id);
   if (job == nullptr) return reply(out, who, ReplyWord::kNotFound);
   reply_details(out, who, stats_of(*job));
 }

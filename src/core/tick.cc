@@ -27,7 +27,7 @@ Key key_of(const Job& job) { return {job.deadline_at, job.tube->number, job.id};
 Key wanted(const Waker& waker, Time now, std::uint32_t& moves) {
   switch (waker.kind) {
     case WakerKind::kPromotion: {
-      auto& delayed = waker.tube->timers->delayed;
+      auto& delayed = *waker.tube->timers->delayed;
       const Job* first = delayed.earliest_due(now, moves);
       if (first != nullptr) return key_of(*first);
       return {delayed.next_deadline(), waker.tube->number, 0};
@@ -78,7 +78,7 @@ void fire(Engine::State& state, const Waker& waker, Output& out) {
   switch (waker.kind) {
     case WakerKind::kPromotion: {
       std::uint32_t moves = limits::kSpread;
-      state.move(*waker.tube->timers->delayed.earliest(moves), ready());
+      state.move(*waker.tube->timers->delayed->earliest(moves), ready());
       break;
     }
     case WakerKind::kPauseEnd:
@@ -130,10 +130,11 @@ void Engine::State::tick(Time its_now, Output& out) {
   do_slice(out);
   match(out);
   answer(*this, its_now, left_over, out);
+  free_flushed();
 }
 
 Time Engine::State::next_deadline() const {
-  if (!working.empty() || !pending.empty()) return Time::min();
+  if (!working.empty() || !pending.empty() || !flushed.empty()) return Time::min();
   return std::min(expiries.next_deadline(), waits.next_deadline());
 }
 

@@ -42,9 +42,15 @@ std::uint64_t log_bytes(const Job& job) {
   return put_bytes(job.tube->name->size(), job.body_bytes, placed, job.counted());
 }
 
+// `bytes` may be less than nothing, modulo 2^64.
+void count_bytes(Engine::State& state, const Job& job, std::uint64_t bytes) {
+  state.live_bytes += bytes;
+  job.tube->live_bytes[static_cast<std::size_t>(job.state)] += bytes;
+}
+
 void leave(Engine::State& state, Job& job) {
   Tube& tube = *job.tube;
-  state.live_bytes -= log_bytes(job);
+  count_bytes(state, job, 0 - log_bytes(job));
   count(state.counts, tube, job, false);
   switch (job.state) {
     case JobState::kReady:
@@ -52,7 +58,7 @@ void leave(Engine::State& state, Job& job) {
       state.refresh(tube);
       break;
     case JobState::kDelayed:
-      tube.timers->delayed.cancel(job);
+      tube.timers->delayed->cancel(job);
       break;
     case JobState::kReserved:
       job.holding.owner->reserved.erase(job.holding.position);
@@ -67,7 +73,8 @@ void enter(Engine::State& state, Job& job, const Place& place) {
   Tube& tube = *job.tube;
   job.state = place.state;
   job.deadline_at = place.deadline_at;
-  state.live_bytes += log_bytes(job);
+  job.flush = tube.flush_count;
+  count_bytes(state, job, log_bytes(job));
   count(state.counts, tube, job, true);
   switch (place.state) {
     case JobState::kReady:
@@ -76,7 +83,7 @@ void enter(Engine::State& state, Job& job, const Place& place) {
       break;
     case JobState::kDelayed: {
       TubeTimers& timers = state.timers_of(tube);
-      timers.delayed.schedule(job, state.now);
+      timers.delayed->schedule(job, state.now);
       state.arm_if_earlier(state.expiries, timers.promotion, job.deadline_at, tube.number, job.id);
       break;
     }
@@ -115,6 +122,39 @@ void Engine::State::move(Job& job, const Place& place, std::uint32_t pri) {
   enter(*this, job, place);
 }
 
+void Engine::State::move_to(Tube& tube, Job& job, std::uint64_t bury_order) {
+  Place place = ready();
+  if (job.state == JobState::kDelayed) place = delayed_until(job.deadline_at);
+  if (job.state == JobState::kBuried) place = buried_as(bury_order);
+  CHECK(job.state == place.state);
+  leave(*this, job);
+  job.tube = &tube;
+  enter(*this, job, place);
+}
+
+void Engine::State::cut_off(Tube& tube, JobState state, Flushed& to) {
+  tube.flushed[static_cast<std::size_t>(state)] = tube.flush_count;
+  live_bytes -= std::exchange(tube.live_bytes[static_cast<std::size_t>(state)], 0);
+  switch (state) {
+    case JobState::kReady:
+      counts.ready -= std::exchange(tube.ready_count, 0);
+      counts.urgent -= std::exchange(tube.urgent_count, 0);
+      to.ready = std::exchange(tube.ready, {});
+      return refresh(tube);
+    case JobState::kDelayed:
+      counts.delayed -= std::exchange(tube.delayed_count, 0);
+      if (tube.timers == nullptr) return;
+      to.delayed = std::exchange(tube.timers->delayed, std::make_unique<DelayedJobs>());
+      return;
+    case JobState::kBuried:
+      counts.buried -= std::exchange(tube.buried_count, 0);
+      to.buried = std::exchange(tube.buried, {});
+      return;
+    case JobState::kReserved:
+      CHECK(false);
+  }
+}
+
 void Engine::State::set_pri(Job& job, std::uint32_t pri) {
   if (job.state == JobState::kReady) return move(job, ready(), pri);
   job.pri = pri;
@@ -127,9 +167,9 @@ void Engine::State::remove(Job& job) {
 }
 
 void Engine::State::set_counter(Job& job, std::uint32_t Job::*counter, std::uint32_t value) {
-  live_bytes -= log_bytes(job);
+  const std::uint64_t before = log_bytes(job);
   job.*counter = value;
-  live_bytes += log_bytes(job);
+  count_bytes(*this, job, log_bytes(job) - before);
 }
 
 void Engine::State::refresh(Tube& tube) {

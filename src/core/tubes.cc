@@ -45,7 +45,7 @@ void Engine::State::end_pause(Tube& tube, Output& out) {
 
 void Engine::State::vanish_if_unneeded(Tube& tube, Output& out) {
   const bool needed = &tube == &default_tube || tube.using_count != 0 || tube.watching_count != 0 ||
-                      tube.has_jobs() || tube.recovered_pause;
+                      tube.is_kept() || tube.recovered_pause;
   if (needed) return;
   // A new tube of this name is not paused, also after a recovery.
   if (tube.paused) {

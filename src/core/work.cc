@@ -17,7 +17,7 @@ struct First {
 
 First first_delayed(Tube& tube, std::uint32_t& moves) {
   if (tube.delayed_count == 0) return {};
-  Job* job = tube.timers->delayed.earliest(moves);
+  Job* job = tube.timers->delayed->earliest(moves);
   return {.job = job, .still_sought = job == nullptr};
 }
 
@@ -25,6 +25,27 @@ constexpr JobId kLastId = std::numeric_limits<JobId>::max();
 
 bool is_reserved_in(const Job& job, const Tube& tube) {
   return job.state == JobState::kReserved && job.tube == &tube;
+}
+
+First first_of(Tube& tube, JobState state, std::uint32_t& moves) {
+  switch (state) {
+    case JobState::kReady:
+      return {.job = tube.ready.front()};
+    case JobState::kDelayed:
+      return first_delayed(tube, moves);
+    case JobState::kBuried:
+      return {.job = tube.buried.front()};
+    case JobState::kReserved:
+      break;
+  }
+  CHECK(false);
+}
+
+void move_one(Engine::State& state, Job& job, Tube& to, Output& out) {
+  const std::uint64_t order = job.state == JobState::kBuried ? ++state.last_bury_order : 0;
+  state.move_to(to, job, order);
+  ++to.total_jobs;
+  state.record(out, MoveRecord{job.id, *to.name, order});
 }
 
 // One slice each; true if that was the last, and the reply is given.
@@ -37,8 +58,7 @@ bool slice(Engine::State& state, Client& who, KickWork& work, Output& out) {
   Tube& tube = *who.used;
   std::uint32_t moves = limits::kSpread;
   for (std::uint32_t n = 0; n < state.options.budget && work.left > 0; ++n) {
-    const First first = work.from == JobState::kBuried ? First{.job = tube.buried.front()}
-                                                       : first_delayed(tube, moves);
+    const First first = first_of(tube, work.from, moves);
     if (first.still_sought) return false;
     if (first.job == nullptr) work.left = 0;
     if (work.left == 0) break;
@@ -48,6 +68,53 @@ bool slice(Engine::State& state, Client& who, KickWork& work, Output& out) {
   }
   if (work.left > 0) return false;
   state.reply(out, who, ReplyWord::kKickedCount, work.done);
+  return true;
+}
+
+// Neither tube is needed by the work any more.
+void let_go(Engine::State& state, const MoveWork& work, Output& out) {
+  for (Tube* tube : {work.from, work.to}) {
+    --tube->move_count;
+    state.vanish_if_unneeded(*tube, out);
+  }
+}
+
+bool slice(Engine::State& state, Client& who, MoveWork& work, Output& out) {
+  const bool refused = work.left > 0 && state.log_state != LogState::kOk;
+  std::uint32_t moves = limits::kSpread;
+  for (std::uint32_t n = 0; n < state.options.budget && work.left > 0 && !refused; ++n) {
+    const First first = first_of(*work.from, work.state, moves);
+    if (first.still_sought) return false;
+    if (first.job == nullptr) work.left = 0;
+    if (work.left == 0) break;
+    move_one(state, *first.job, *work.to, out);
+    ++work.done;
+    --work.left;
+  }
+  if (work.left > 0 && !refused) return false;
+  let_go(state, work, out);
+  if (!refused) {
+    state.reply(out, who, ReplyWord::kMoved, work.done);
+  } else {
+    state.reply(out, who, state.log_failed() ? ReplyWord::kInternalError : ReplyWord::kOutOfMemory);
+  }
+  return true;
+}
+
+// Due jobs are made ready first, if it matters which state they are in.
+bool slice(Engine::State& state, Client& who, FlushWork& work, Output& out) {
+  Tube& tube = *work.tube;
+  const bool settled = tube.gone || !work.state || state.promote_due(tube, state.options.budget);
+  if (!settled) return false;
+  state.tubes.end_walk(work.walk);
+  if (tube.gone) {
+    state.reply(out, who, ReplyWord::kFlushed, 0);
+  } else if (state.log_failed() && tube.jobs_in(work.state) > 0) {
+    state.reply(out, who, ReplyWord::kInternalError);
+  } else {
+    state.reply(out, who, ReplyWord::kFlushed, state.flush(tube, work.state, out));
+    state.vanish_if_unneeded(tube, out);
+  }
   return true;
 }
 
@@ -73,8 +140,10 @@ bool slice(Engine::State& state, Client& who, PeekDelayedWork&, Output& out) {
 
 bool slice(Engine::State& state, Client& who, PeekReservedWork& work, Output& out) {
   const Tube& tube = *who.used;
+  std::uint32_t skips = limits::kSpread;
   for (std::uint32_t n = 0; n < state.options.budget; ++n) {
-    const Job* job = tube.reserved_count == 0 ? nullptr : state.jobs.at_or_after(work.after + 1);
+    const Job* job = tube.reserved_count == 0 ? nullptr : state.next_job(work.after, skips);
+    if (skips == 0) return false;
     if (job == nullptr || is_reserved_in(*job, tube)) {
       state.peek(who, job, out);
       return true;
@@ -87,8 +156,10 @@ bool slice(Engine::State& state, Client& who, PeekReservedWork& work, Output& ou
 // What was there at the start and stays in its state is listed once, since ids only rise.
 bool slice(Engine::State& state, Client& who, ListJobsWork& work, Output& out) {
   if (work.tube->gone || work.after == kLastId) work.left = 0;
+  std::uint32_t skips = limits::kSpread;
   for (std::uint32_t n = 0; n < state.options.budget && work.left > 0; ++n) {
-    const Job* job = state.jobs.at_or_after(work.after + 1);
+    const Job* job = state.next_job(work.after, skips);
+    if (skips == 0) return false;
     if (job == nullptr) work.left = 0;
     if (work.left == 0) break;
     work.after = job->id;
@@ -147,6 +218,39 @@ void Engine::State::kick(Client& who, std::uint32_t bound, Output& out) {
         out);
 }
 
+void Engine::State::move_jobs(Client& who, const MoveJobs& command, Output& out) {
+  Tube* from = tubes.find(command.from);
+  if (from == nullptr) return reply(out, who, ReplyWord::kNotFound);
+  if (command.from == command.to) return reply(out, who, ReplyWord::kMoved, 0);
+  const auto there = static_cast<std::uint32_t>(from->jobs_in(command.state));
+  Tube& to = tubes.find_or_make(command.to);
+  ++from->move_count;
+  ++to.move_count;
+  start(
+      *this, who,
+      MoveWork{
+          .from = from, .to = &to, .state = command.state, .left = std::min(command.count, there)},
+      out);
+}
+
+bool Engine::State::promote_due(Tube& tube, std::uint32_t budget) {
+  if (tube.timers == nullptr) return true;
+  std::uint32_t moves = limits::kSpread;
+  for (; budget > 0; --budget) {
+    Job* job = tube.timers->delayed->earliest_due(now, moves);
+    if (job == nullptr) return moves != 0;
+    move(*job, ready());
+  }
+  return false;
+}
+
+void Engine::State::flush_tube(Client& who, const FlushTube& command, Output& out) {
+  Tube* tube = tubes.find(command.tube);
+  if (tube == nullptr) return reply(out, who, ReplyWord::kNotFound);
+  start(*this, who, FlushWork{.walk = tubes.begin_walk(), .tube = tube, .state = command.state},
+        out);
+}
+
 void Engine::State::list_tubes(Client& who, Output& out) {
   start(*this, who,
         ListTubesWork{.walk = tubes.begin_walk(), .tubes = tubes.in_order(), .done = 0, .list = {}},
@@ -197,11 +301,12 @@ void Engine::State::do_slice(Output& out) {
   if (who->gone) free_slot(*who);
 }
 
-void Engine::State::abandon_work(Client& who) {
+void Engine::State::abandon_work(Client& who, Output& out) {
   if (who.work == nullptr) return;
   std::visit(
-      [this](const auto& work) {
+      [&](const auto& work) {
         if constexpr (requires { work.walk; }) tubes.end_walk(work.walk);
+        if constexpr (requires { work.to; }) let_go(*this, work, out);
       },
       *who.work);
   who.work.reset();

@@ -135,6 +135,28 @@ Item caps(std::string_view rest) {
   return rest.empty() ? Item(Caps{kAdminCommands}) : bad_format();
 }
 
+Item flush_tube(std::string_view rest) {
+  FlushTube command;
+  command.tube = take_tube(rest);
+  bool parsed = is_tube_name(command.tube);
+  if (!rest.empty()) parsed = parsed && take_states(rest, command.state) && rest.empty();
+  parsed = parsed && command.state != JobState::kReserved;
+  return parsed ? Item(command) : bad_format();
+}
+
+Item move_jobs(std::string_view rest) {
+  MoveJobs command;
+  command.from = take_tube(rest);
+  command.to = take_tube(rest);
+  std::optional<JobState> state;
+  const bool parsed = is_tube_name(command.from) && is_tube_name(command.to) &&
+                      take_states(rest, state) && state && *state != JobState::kReserved &&
+                      are_numbers(rest, command.count);
+  if (!parsed) return bad_format();
+  command.state = *state;
+  return command;
+}
+
 Item reprioritize(std::string_view rest) {
   Reprioritize command;
   return are_numbers(rest, command.id, command.pri) ? Item(command) : bad_format();
@@ -191,6 +213,8 @@ constexpr std::array kPrefixes{
     Prefix{"list-tube-used", bare<ListTubeUsed>},
     Prefix{"list-tubes", bare<ListTubes>},
     Prefix{"list-jobs ", list_jobs, Kind::kOurs},
+    Prefix{"flush-tube ", flush_tube, Kind::kAdmin},
+    Prefix{"move-jobs ", move_jobs, Kind::kAdmin},
     Prefix{"caps", caps<true>, Kind::kAdmin},
     Prefix{"caps", caps<false>, Kind::kOurs},
     Prefix{"quit", quit},

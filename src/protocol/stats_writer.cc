@@ -15,7 +15,7 @@ namespace {
 
 // What `caps` lists: commands of our own, with and without those that can be switched off.
 constexpr std::string_view kAllCommands =
-    "list-jobs\nreprioritize\npeek-reserved\ndrain\nundrain\nstats-tubes\n";
+    "list-jobs\nflush-tube\nmove-jobs\nreprioritize\npeek-reserved\ndrain\nundrain\nstats-tubes\n";
 constexpr std::string_view kSafeCommands = "list-jobs\npeek-reserved\nstats-tubes\n";
 
 class Yaml {
@@ -86,6 +86,8 @@ void add_command_counts(Yaml& yaml, const CommandCounts& commands) {
 void add_own_commands(Yaml& yaml, const CommandCounts& commands) {
   yaml.number("cmd-caps", commands.caps);
   yaml.number("cmd-list-jobs", commands.list_jobs);
+  yaml.number("cmd-flush-tube", commands.flush_tube);
+  yaml.number("cmd-move-jobs", commands.move_jobs);
   yaml.number("cmd-reprioritize", commands.reprioritize);
   yaml.number("cmd-peek-reserved", commands.peek_reserved);
   yaml.number("cmd-drain", commands.drain);

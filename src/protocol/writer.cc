@@ -12,7 +12,7 @@ namespace xylem {
 namespace {
 
 // By ReplyWord: what stands before the first value, or the whole line.
-constexpr std::array<std::string_view, 27> kLines{
+constexpr std::array<std::string_view, 29> kLines{
     "INSERTED ",
     "BURIED ",
     "JOB_TOO_BIG\r\n",
@@ -38,6 +38,8 @@ constexpr std::array<std::string_view, 27> kLines{
     "NOT_IGNORED\r\n",
     "PAUSED\r\n",
     "OK ",
+    "FLUSHED ",
+    "MOVED ",
     "REPRIORITIZED\r\n",
     "NOT_DRAINING\r\n",
 };
@@ -100,6 +102,8 @@ void write_reply(std::string& out, const Reply& reply) {
     case ReplyWord::kBuriedId:
     case ReplyWord::kKickedCount:
     case ReplyWord::kWatching:
+    case ReplyWord::kFlushed:
+    case ReplyWord::kMoved:
       return write_number(out, reply);
     case ReplyWord::kReserved:
     case ReplyWord::kFound:

@@ -23,11 +23,14 @@ class Totals final : public RecordSink {
         overloaded{
             [this](const PutRecord& put) { take_put(put); },
             [this](const ReleaseRecord& release) {
-              move(release.id, release.delay > 0 ? JobState::kDelayed : JobState::kReady);
+              move(release.id, release.delay > 0 ? JobState::kDelayed : JobState::kReady,
+                   release.deadline_at);
             },
             [this](const BuryRecord& bury) { move(bury.id, JobState::kBuried); },
             [this](const KickRecord& kick) { move(kick.id, JobState::kReady); },
             [this](const ReserveJobRecord& job) { move(job.id, JobState::kReady); },
+            [this](const MoveRecord& job) { take_move(job); },
+            [this](const FlushRecord& flush) { take_flush(flush); },
             [this](const PauseRecord& pause) { pauses_[std::string(pause.tube)] = pause.until; },
             [](const auto&) {}},
         record);
@@ -53,16 +56,35 @@ class Totals final : public RecordSink {
   struct Job {
     const Tubes::value_type* tube;
     JobState state;
+    Time deadline_at;  // if delayed
   };
 
   void take_put(const PutRecord& put) {
     const auto tube = tubes_.try_emplace(std::string(put.tube)).first;
-    jobs_[put.id] = {&*tube, put.state};
+    jobs_[put.id] = {&*tube, put.state, put.deadline_at};
   }
 
-  void move(JobId id, JobState state) {
+  void move(JobId id, JobState state, Time deadline_at = {}) {
     const auto job = jobs_.find(id);
-    if (job != jobs_.end()) job->second.state = state;
+    if (job == jobs_.end()) return;
+    job->second.state = state;
+    job->second.deadline_at = deadline_at;
+  }
+
+  void take_move(const MoveRecord& record) {
+    const auto job = jobs_.find(record.id);
+    if (job == jobs_.end()) return;
+    job->second.tube = &*tubes_.try_emplace(std::string(record.tube)).first;
+  }
+
+  void take_flush(const FlushRecord& flush) {
+    std::erase_if(jobs_, [&](const auto& one) {
+      const auto& [id, job] = one;
+      const bool was_due = job.state == JobState::kDelayed && job.deadline_at <= flush.at;
+      const JobState state = was_due ? JobState::kReady : job.state;
+      return job.tube->first == flush.tube && !flush.reserved.contains(id) &&
+             state == flush.state.value_or(state);
+    });
   }
 
   static void count(JobCounts& counts, JobState state) {

@@ -74,6 +74,19 @@ Fields fields_of(const PauseRecord& pause) {
   Fields fields("pause-tube");
   return fields.add("tube", pause.tube).add("delay", pause.delay).add("until", pause.until);
 }
+Fields fields_of(const MoveRecord& move) {
+  Fields fields("move-jobs");
+  fields.add("id", move.id).add("tube", move.tube);
+  if (move.bury_order != 0) fields.add("bury_order", move.bury_order);
+  return fields;
+}
+Fields fields_of(const FlushRecord& flush) {
+  Fields fields("flush-tube");
+  fields.add("tube", flush.tube).add("state", flush.state ? name_of(*flush.state) : "all");
+  fields.add("time", flush.at);
+  for (std::size_t i = 0; i < flush.reserved.size(); ++i) fields.add("but", flush.reserved[i]);
+  return fields;
+}
 Fields fields_of(const PriorityRecord& record) {
   return Fields("reprioritize").add("id", record.id).add("pri", record.pri);
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 
 #include "storage/bytes.h"
 #include "storage/checksum.h"
@@ -22,7 +23,9 @@ enum Type : std::uint8_t {
   kKick = 5,
   kReserveJob = 6,
   kPause = 7,
+  kMove = 8,
   kPriority = 9,
+  kFlush = 10,
   kReserveNote = 16,
   kTimeoutNote = 17,
   kIdNote = 18,
@@ -33,6 +36,8 @@ constexpr std::uint8_t kCountedBit = 4;
 constexpr std::size_t kPlaceBytes = 6;
 constexpr std::size_t kCounterBytes = 20;
 constexpr std::size_t kPutBytes = 20;    // of a rest, without place, counters, name and body
+constexpr std::size_t kMoveBytes = 6;    // likewise, without the name
+constexpr std::size_t kFlushBytes = 8;   // likewise, without name and ids
 constexpr std::size_t kPauseBytes = 10;  // likewise, without the name
 static_assert(kMostBeforeBody ==
               kRestCheckBytes + kPutBytes + kPlaceBytes + kCounterBytes + limits::kTubeNameBytes);
@@ -54,7 +59,9 @@ constexpr auto kKinds = [] {
   kinds[kKick] = fixed(0);
   kinds[kReserveJob] = fixed(4);
   kinds[kPause] = {kPauseBytes + 1, kPauseBytes + limits::kTubeNameBytes};
+  kinds[kMove] = {kMoveBytes + 1, kMoveBytes + limits::kTubeNameBytes};
   kinds[kPriority] = fixed(4);
+  kinds[kFlush] = {kFlushBytes + 1, std::numeric_limits<std::int32_t>::max()};
   kinds[kReserveNote] = fixed(4);
   kinds[kTimeoutNote] = fixed(4);
   kinds[kIdNote] = fixed(0);
@@ -180,6 +187,24 @@ void encode(const PauseRecord& pause, std::string& text) {
   });
 }
 
+void encode(const MoveRecord& move, std::string& text) {
+  CHECK(is_tube_name(move.tube));
+  Writer(text, kMove, move.id).rest(0, [&](std::string& rest) {
+    append48(rest, move.bury_order);
+    rest.append(move.tube);
+  });
+}
+
+void encode(const FlushRecord& flush, std::string& text) {
+  CHECK(is_tube_name(flush.tube));
+  Writer(text, kFlush, 0).rest(0, [&](std::string& rest) {
+    rest.push_back(static_cast<char>(flush.state ? 1 + state_bits(*flush.state) : 0));
+    append_time(rest, flush.at);
+    rest.push_back(static_cast<char>(flush.tube.size()));
+    rest.append(flush.tube).append(flush.reserved.bytes);
+  });
+}
+
 void encode(const PriorityRecord& record, std::string& text) {
   encode_count(text, kPriority, record.id, record.pri);
 }
@@ -247,6 +272,28 @@ std::optional<Record> decode_pause(ByteReader rest) {
   return pause;
 }
 
+std::optional<Record> decode_move(JobId id, ByteReader rest) {
+  MoveRecord move{.id = id, .tube = {}, .bury_order = rest.number<6>()};
+  move.tube = rest.text(rest.left());
+  if (!is_tube_name(move.tube)) return {};
+  return move;
+}
+
+std::optional<Record> decode_flush(ByteReader rest) {
+  FlushRecord flush;
+  const auto states = static_cast<std::uint8_t>(rest.number<1>());
+  JobState state{};
+  if (states > 0 && !take_state(static_cast<std::uint8_t>(states - 1), state)) return {};
+  if (states > 0) flush.state = state;
+  flush.at = take_time(rest);
+  const auto name_bytes = static_cast<std::size_t>(rest.number<1>());
+  if (rest.left() < name_bytes) return {};
+  flush.tube = rest.text(name_bytes);
+  if (!is_tube_name(flush.tube) || rest.left() % 8 != 0) return {};
+  flush.reserved = {rest.text(rest.left())};
+  return flush;
+}
+
 std::optional<Record> decode_fields(const RecordHead& head, ByteReader rest,
                                     std::string_view long_body) {
   switch (head.type) {
@@ -267,6 +314,10 @@ std::optional<Record> decode_fields(const RecordHead& head, ByteReader rest,
       return ReserveJobRecord{head.id, rest.u32()};
     case kPause:
       return decode_pause(rest);
+    case kMove:
+      return decode_move(head.id, rest);
+    case kFlush:
+      return decode_flush(rest);
     case kPriority:
       return PriorityRecord{head.id, rest.u32()};
     case kReserveNote:
@@ -303,7 +354,7 @@ std::optional<RecordHead> decode_head(std::string_view bytes, std::uint64_t seed
                         .id = load_number<8>(&bytes[9])};
   const Kind& kind = kKinds[head.type];
   if (head.rest_bytes < kind.least || head.rest_bytes > kind.most) return std::nullopt;
-  if ((head.id == 0) != (head.type == kPause)) return std::nullopt;
+  if ((head.id == 0) != (head.type == kPause || head.type == kFlush)) return std::nullopt;
   const std::string_view checked = bytes.substr(4, kRecordHeadBytes - 4);
   if (load_number<4>(bytes.data()) != check32(checked, seed)) return std::nullopt;
   return head;

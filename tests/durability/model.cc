@@ -26,6 +26,13 @@ ModelJob job_of(const PutRecord& put) {
           .body = std::string(put.body)};
 }
 
+bool is_flushed(JobId id, const ModelJob& job, const FlushRecord& flush) {
+  const bool was_due = job.state == JobState::kDelayed && job.deadline_at <= flush.at;
+  const JobState state = was_due ? JobState::kReady : job.state;
+  return job.tube == flush.tube && state == flush.state.value_or(state) &&
+         !flush.reserved.contains(id);
+}
+
 }  // namespace
 
 void Model::apply(const Record& record) {
@@ -71,6 +78,16 @@ void Model::apply(const Record& record) {
           },
           [&](const TimeoutNote& r) {
             with(r.id, [&](ModelJob& job) { job.timeouts = r.timeouts; });
+          },
+          [&](const MoveRecord& r) {
+            with(r.id, [&](ModelJob& job) {
+              job.tube = r.tube;
+              if (job.state == JobState::kBuried) job.bury_order = r.bury_order;
+            });
+          },
+          [&](const FlushRecord& r) {
+            std::erase_if(jobs,
+                          [&](const auto& one) { return is_flushed(one.first, one.second, r); });
           },
           [&](const PriorityRecord& r) { with(r.id, [&](ModelJob& job) { job.pri = r.pri; }); },
           [](const IdNote&) {},

@@ -97,7 +97,9 @@ class Program {
   }
 
   static Record with_id(Record record, JobId id) {
-    std::visit(overloaded{[](PauseRecord&) {}, [id](auto& one) { one.id = id; }}, record);
+    std::visit(
+        overloaded{[](PauseRecord&) {}, [](FlushRecord&) {}, [id](auto& one) { one.id = id; }},
+        record);
     return record;
   }
 

@@ -184,6 +184,31 @@ TEST_CASE("list-jobs") {
           "list-jobs a all 18446744073709551616 1", "list-jobs aall 0 1"});
 }
 
+TEST_CASE("flush-tube") {
+  CHECK(item("flush-tube default") == "flush-tube default all");
+  CHECK(item("flush-tube  a   ready") == "flush-tube a ready");
+  CHECK(item("flush-tube buried buried") == "flush-tube buried buried");
+  CHECK(item("flush-tube a delayed") == "flush-tube a delayed");
+  CHECK(item("flush-tube " + k200) == "flush-tube " + k200 + " all");
+  expect("UNKNOWN_COMMAND", {"flush-tube", "flush-tubes a"});
+  expect("BAD_FORMAT", {"flush-tube ", "flush-tube a ", "flush-tube -a", "flush-tube a,b",
+                        "flush-tube a reserved", "flush-tube a ready ", "flush-tube a ready x",
+                        "flush-tube a READY", "flush-tube a\tready", "flush-tube " + k201});
+  CHECK(item("flush-tube a all") == "flush-tube a all");
+}
+
+TEST_CASE("move-jobs") {
+  CHECK(item("move-jobs a b ready 4294967295") == "move-jobs a b ready 4294967295");
+  CHECK(item("move-jobs  a  b  delayed  01") == "move-jobs a b delayed 1");
+  CHECK(item("move-jobs a a buried 0") == "move-jobs a a buried 0");
+  expect("UNKNOWN_COMMAND", {"move-jobs", "move-job a b ready 1"});
+  expect("BAD_FORMAT",
+         {"move-jobs ", "move-jobs a", "move-jobs a b", "move-jobs a b ready",
+          "move-jobs a b ready 1 ", "move-jobs a b reserved 1", "move-jobs a b all 1",
+          "move-jobs a ready 1", "move-jobs -a b ready 1", "move-jobs a -b ready 1",
+          "move-jobs a b ready 4294967296", "move-jobs a,b c ready 1", "move-jobs a b ready x"});
+}
+
 TEST_CASE("reprioritize") {
   CHECK(item("reprioritize 1 2") == "reprioritize 1 2");
   expect("UNKNOWN_COMMAND", {"reprioritize"});
@@ -198,7 +223,8 @@ TEST_CASE("admin commands can be switched off, and caps tells") {
     stream.receive(line + "\r\n");
     return stream.items();
   };
-  for (const std::string line : {"reprioritize 1 2", "reprioritize ", "drain", "undrain"}) {
+  for (const std::string line : {"reprioritize 1 2", "reprioritize ", "drain", "undrain",
+                                 "flush-tube a", "move-jobs a b ready 1"}) {
     CHECK(without(line) == Lines{"UNKNOWN_COMMAND"});
   }
   for (const std::string line : {"peek-reserved", "stats-tubes", "list-jobs a all 0 1"}) {

@@ -85,6 +85,13 @@ inline std::string describe(const Command& command) {
             const std::string states(c.state ? name_of(*c.state) : "all");
             return text_of(named(named("list-jobs", c.tube), states), c.after, c.count);
           },
+          [](const FlushTube& c) {
+            return named(named("flush-tube", c.tube), c.state ? name_of(*c.state) : "all");
+          },
+          [](const MoveJobs& c) {
+            const std::string tubes = named(named("move-jobs", c.from), c.to);
+            return text_of(named(tubes, name_of(c.state)), c.count);
+          },
           [](const Reprioritize& c) { return text_of("reprioritize", c.id, c.pri); },
           [](const PeekReserved&) { return text_of("peek-reserved"); },
           [](const Drain&) { return text_of("drain"); },

@@ -46,11 +46,13 @@ EngineStats some_engine() {
                        .pause_tube = 222,
                        .caps = 701,
                        .list_jobs = 702,
-                       .reprioritize = 703,
-                       .peek_reserved = 704,
-                       .drain = 705,
-                       .undrain = 706,
-                       .stats_tubes = 707},
+                       .flush_tube = 703,
+                       .move_jobs = 704,
+                       .reprioritize = 705,
+                       .peek_reserved = 706,
+                       .drain = 707,
+                       .undrain = 708,
+                       .stats_tubes = 709},
           .job_timeouts = 301,
           .total_jobs = 302,
           .current_tubes = 304,
@@ -155,11 +157,13 @@ log-last-fsync-us: 607
 log-worst-fsync-us: 608
 cmd-caps: 701
 cmd-list-jobs: 702
-cmd-reprioritize: 703
-cmd-peek-reserved: 704
-cmd-drain: 705
-cmd-undrain: 706
-cmd-stats-tubes: 707
+cmd-flush-tube: 703
+cmd-move-jobs: 704
+cmd-reprioritize: 705
+cmd-peek-reserved: 706
+cmd-drain: 707
+cmd-undrain: 708
+cmd-stats-tubes: 709
 )yaml";
 
 }  // namespace
@@ -318,9 +322,9 @@ TEST_CASE("stats-tubes: each tube as in stats-tube, indented") {
 }
 
 TEST_CASE("caps: with and without what can be switched off") {
-  CHECK(written(Capabilities{true}) ==
-        block("---\n- list-jobs\n- reprioritize\n- peek-reserved\n- drain\n- undrain\n"
-              "- stats-tubes\n"));
+  CHECK(written(Capabilities{true}) == block("---\n- list-jobs\n- flush-tube\n- move-jobs\n- "
+                                             "reprioritize\n- peek-reserved\n- drain\n- undrain\n"
+                                             "- stats-tubes\n"));
   CHECK(written(Capabilities{false}) ==
         block("---\n- list-jobs\n- peek-reserved\n- stats-tubes\n"));
 }

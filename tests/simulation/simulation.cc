@@ -140,6 +140,7 @@ void Simulation::compare() {
   for (const Record& record : output_.records) {
     lines.push_back(text_of(record));
     history_.push_back(std::make_unique<KeptRecord>(record, segment_));
+    if (std::holds_alternative<FlushRecord>(record)) history_.back()->flushed = twin_.last_flushed;
   }
   compare_lines("records", twin_.records, lines);
   for (const std::string& reply : twin_.replies) write(reply);

@@ -41,6 +41,7 @@ struct KeptRecord {
   std::string tube;
   std::string body;
   BufferRef buffer;
+  std::vector<JobId> flushed;  // by a FlushRecord, as the twin knows
 };
 
 class Simulation {
@@ -94,6 +95,8 @@ class Simulation {
     kReprioritize,
     kPeekReserved,
     kStatsTubes,
+    kMoveJobs,
+    kFlushTube,
     kOps
   };
   // Seconds of delays, ttrs, pauses and timeouts.
@@ -111,6 +114,7 @@ class Simulation {
   void put(const Client& client);
   void finish_put(const Client& client);
   void list_jobs(const Client& client, const std::string& tube);
+  void move_or_flush(Op op, const Client& client, const std::string& tube);
   void connect();
   void close(const Client& client, bool half);
   void drain();

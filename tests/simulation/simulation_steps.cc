@@ -54,7 +54,8 @@ void Simulation::read_settings(std::span<const std::uint8_t> bytes) {
                       kStatsTubes, kTick, kDisconnect, kHalfClose}) {
     op_weights_[op] /= 4;
   }
-  for (const Op op : {kBeginSegment, kLogAgain, kRetireSegment}) op_weights_[op] /= 4;
+  for (const Op op : {kBeginSegment, kLogAgain, kRetireSegment, kMoveJobs, kFlushTube})
+    op_weights_[op] /= 4;
   for (const Op op : {kRebuild, kDrain, kChangeLog}) op_weights_[op] /= 32;
   constexpr std::array<std::uint32_t, 4> kBudgets{1, 3, limits::kSlice, 2};
   budget_ = kBudgets[bytes[at++] % kBudgets.size()];
@@ -286,6 +287,9 @@ void Simulation::command(Op op, const Client& client) {
       return tell(who, "caps", Caps{});
     case kListJobs:
       return list_jobs(client, tube);
+    case kMoveJobs:
+    case kFlushTube:
+      return move_or_flush(op, client, tube);
     case kReprioritize:
       return tell(who, fmt::format("reprioritize {} {}", id, pri), Reprioritize{id, pri});
     case kPeekReserved:
@@ -309,6 +313,23 @@ void Simulation::list_jobs(const Client& client, const std::string& tube) {
        fmt::format("list-jobs {} {} {} {}", tube, list.state ? name_of(*list.state) : "all",
                    list.after, list.count),
        list);
+}
+
+void Simulation::move_or_flush(Op op, const Client& client, const std::string& tube) {
+  constexpr std::array<std::optional<JobState>, 4> kStates{JobState::kReady, JobState::kDelayed,
+                                                           JobState::kBuried, std::nullopt};
+  if (op == kFlushTube) {
+    const FlushTube flush{.tube = tube, .state = kStates[now_step_[4] % 4U]};
+    const std::string state = flush.state ? fmt::format(" {}", name_of(*flush.state)) : "";
+    return tell(client.id, fmt::format("flush-tube {}{}", tube, state), flush);
+  }
+  const std::string to = make_tube(now_step_[5]);
+  const MoveJobs move{.from = tube,
+                      .to = to,
+                      .state = *kStates[now_step_[4] % 3U],
+                      .count = now_step_[6] < 128 ? now_step_[6] % 8U : now_step_[6] * 1'000U};
+  tell(client.id, fmt::format("move-jobs {} {} {} {}", tube, to, name_of(move.state), move.count),
+       move);
 }
 
 // A quarter of the bodies come later.

@@ -13,13 +13,13 @@
 namespace xylem::simulation {
 namespace {
 
-constexpr std::array<std::string_view, 27> kWords{
-    "INSERTED",      "BURIED",      "JOB_TOO_BIG",   "BAD_FORMAT",     "UNKNOWN_COMMAND",
-    "EXPECTED_CRLF", "DRAINING",    "OUT_OF_MEMORY", "INTERNAL_ERROR", "USING",
-    "RESERVED",      "FOUND",       "TIMED_OUT",     "DEADLINE_SOON",  "NOT_FOUND",
-    "DELETED",       "RELEASED",    "BURIED",        "TOUCHED",        "KICKED",
-    "KICKED",        "WATCHING",    "NOT_IGNORED",   "PAUSED",         "OK",
-    "REPRIORITIZED", "NOT_DRAINING"};
+constexpr std::array<std::string_view, 29> kWords{
+    "INSERTED",      "BURIED",   "JOB_TOO_BIG",   "BAD_FORMAT",     "UNKNOWN_COMMAND",
+    "EXPECTED_CRLF", "DRAINING", "OUT_OF_MEMORY", "INTERNAL_ERROR", "USING",
+    "RESERVED",      "FOUND",    "TIMED_OUT",     "DEADLINE_SOON",  "NOT_FOUND",
+    "DELETED",       "RELEASED", "BURIED",        "TOUCHED",        "KICKED",
+    "KICKED",        "WATCHING", "NOT_IGNORED",   "PAUSED",         "OK",
+    "FLUSHED",       "MOVED",    "REPRIORITIZED", "NOT_DRAINING"};
 
 std::int64_t ticks(Time time) { return time.time_since_epoch().count(); }
 
@@ -29,7 +29,7 @@ std::string text_of(const JobCounts& jobs) {
 }
 
 std::string text_of(const CommandCounts& c) {
-  const std::array<std::uint64_t, 29> all{c.put,
+  const std::array<std::uint64_t, 31> all{c.put,
                                           c.peek,
                                           c.peek_ready,
                                           c.peek_delayed,
@@ -53,6 +53,8 @@ std::string text_of(const CommandCounts& c) {
                                           c.pause_tube,
                                           c.caps,
                                           c.list_jobs,
+                                          c.flush_tube,
+                                          c.move_jobs,
                                           c.reprioritize,
                                           c.peek_reserved,
                                           c.drain,
@@ -143,6 +145,8 @@ std::string text_of(const Reply& reply, const ReplyDetails& details) {
     case ReplyWord::kBuriedId:
     case ReplyWord::kKickedCount:
     case ReplyWord::kWatching:
+    case ReplyWord::kFlushed:
+    case ReplyWord::kMoved:
       return fmt::format("{} {}", text, reply.number);
     case ReplyWord::kUsing:
       return fmt::format("{} {}", text, reply.text);
@@ -185,6 +189,17 @@ std::string text_of(const Record& record) {
           [](const PauseRecord& r) {
             return fmt::format("pause {} delay {} until {}", r.tube, r.delay,
                                r.delay == 0 ? 0 : ticks(r.until));
+          },
+          [](const MoveRecord& r) {
+            return fmt::format("move {} to {} order {}", r.id, r.tube, r.bury_order);
+          },
+          [](const FlushRecord& r) {
+            std::string text = fmt::format("flush {} {} at {} but for", r.tube,
+                                           r.state ? name_of(*r.state) : "all", ticks(r.at));
+            for (std::size_t i = 0; i < r.reserved.size(); ++i) {
+              text += fmt::format(" {}", r.reserved[i]);
+            }
+            return text;
           },
           [](const PriorityRecord& r) { return fmt::format("priority {} pri {}", r.id, r.pri); },
           [](const ReserveNote& r) { return fmt::format("note {} reserves {}", r.id, r.reserves); },

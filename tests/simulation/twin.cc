@@ -59,7 +59,12 @@ void Twin::disconnect(ClientId id, Time now) {
   begin(now);
   Client& who = client(id);
   const Serial serial = who.serial;
-  std::erase_if(works, [&](const Work& work) { return work.client == serial; });
+  Work ended;
+  std::erase_if(works, [&](const Work& work) {
+    if (work.client == serial) ended = work;
+    return work.client == serial;
+  });
+  if (ended.kind == Work::Kind::kMove) drop_tube(ended.tube), drop_tube(ended.to);
   who.gone = true;
   who.waiting = false;
   const Serial uploading_to = who.upload ? who.upload->tube : 0;

@@ -81,7 +81,16 @@ struct Client {
 
 // A long command, or the jobs of a closed client.
 struct Work {
-  enum class Kind : std::uint8_t { kKick, kList, kRelease, kPeekReserved, kListJobs, kStatsTubes };
+  enum class Kind : std::uint8_t {
+    kKick,
+    kList,
+    kRelease,
+    kPeekReserved,
+    kListJobs,
+    kStatsTubes,
+    kMove,
+    kFlush
+  };
   Kind kind = Kind::kKick;
   Serial client = 0;
   Serial tube = 0;                     // of a kick
@@ -91,8 +100,9 @@ struct Work {
   bool failed = false;                 // of a kick, with the log
   std::vector<Serial> tubes{};         // of a list: those that it has still to name
   std::string names{};                 // of a list
+  Serial to = 0;                       // of a move; `tube`, `from`, `left`, `kicked` as a kick
   JobId after = 0;                     // of a walk over the jobs: the last that was looked at
-  std::optional<JobState> state{};     // of list-jobs
+  std::optional<JobState> state{};     // of list-jobs and flush-tube
   std::optional<Job> found{};          // of peek-reserved
   // Of list-jobs and stats-tubes, as they were when they were looked at; a tube with its name.
   std::vector<ListedJob> listed{};
@@ -111,6 +121,7 @@ struct Expiry {
 struct FoundRecord {
   Record record;
   std::uint32_t segment = 0;
+  std::vector<JobId> flushed;  // which jobs a flush took, as the twin knows
 };
 
 class Twin {
@@ -148,6 +159,8 @@ class Twin {
   std::uint32_t segment = 1;  // where what is recorded now stands
   JobId next_id = 1;
   std::uint64_t bury_order = 0;  // of the last
+  std::vector<JobId> last_flushed;
+  std::uint64_t unfreed = 0;  // flushed jobs whose memory is still there
   std::vector<Job> jobs;
   std::vector<Tube> tubes;      // as list-tubes has them
   std::vector<Client> clients;  // in the order of connecting
@@ -183,6 +196,8 @@ class Twin {
   void run(Client& client, const PauseTube& pause);
   void run(Client& client, const Caps& caps);
   void run(Client& client, const ListJobs& list);
+  void run(Client& client, const FlushTube& flush);
+  void run(Client& client, const MoveJobs& move);
   void run(Client& client, const Reprioritize& reprioritize);
   void run(Client& client, const PeekReserved&);
   void run(Client& client, const Drain&);
@@ -199,6 +214,9 @@ class Twin {
   void slice_list(Work& work);
   void slice_release(const Work& work);
   bool slice_peek(Work& work);
+  void slice_move(Work& work);
+  bool slice_flush(Work& work);
+  void flush(Work& work);
   bool slice_jobs(Work& work);
   void slice_tubes(Work& work);
   void answer(const Client& client, const Work& work);

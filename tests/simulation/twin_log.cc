@@ -111,7 +111,17 @@ void Twin::remember(const FoundRecord& found) {
   if (const auto* put = std::get_if<PutRecord>(&record)) {
     next_id = std::max(next_id, put->id + 1);
     if (find_job(put->id) == nullptr) jobs.emplace_back().id = put->id;
-    find_job(put->id)->tube = tube_named(put->tube);
+    const Serial before = std::exchange(find_job(put->id)->tube, tube_named(put->tube));
+    drop_tube(before);
+  } else if (const auto* move = std::get_if<MoveRecord>(&record)) {
+    if (Job* job = find_job(move->id)) {
+      const Serial before = std::exchange(job->tube, tube_named(move->tube));
+      drop_tube(before);
+    }
+  } else if (const auto* flush = std::get_if<FlushRecord>(&record)) {
+    std::erase_if(jobs,
+                  [&](const Job& job) { return std::ranges::count(found.flushed, job.id) != 0; });
+    if (const Tube* tube = find_tube(flush->tube)) drop_tube(tube->number);
   } else if (const auto* del = std::get_if<DeleteRecord>(&record)) {
     const Job* job = find_job(del->id);
     if (job == nullptr) return;  // what told of it has been dropped

@@ -1,6 +1,7 @@
 // The commands of our own in the twin, and their slices, in the order of protocol.md. Like all of
 // the twin they are written from that page, by scanning everything, and share no code with the
-// engine.
+// engine. What a list shows is copied when it is looked at; what moves or is flushed changes at
+// once.
 #include <algorithm>
 #include <limits>
 #include <utility>
@@ -50,6 +51,102 @@ bool Twin::slice_jobs(Work& work) {
     --work.left;
   }
   return work.left == 0;
+}
+
+void Twin::run(Client& client, const FlushTube& flush) {
+  ++commands_.flush_tube;
+  const Tube* tube = find_tube(flush.tube);
+  if (tube == nullptr) return say(client, ReplyWord::kNotFound);
+  start({.kind = Work::Kind::kFlush,
+         .client = client.serial,
+         .tube = tube->number,
+         .state = flush.state});
+}
+
+bool Twin::slice_flush(Work& work) {
+  if (std::ranges::count(tubes, work.tube, &Tube::number) == 0) return true;
+  if (!work.state) {
+    flush(work);
+    return true;
+  }
+  // With a state given, what is due is promoted first.
+  for (std::uint32_t i = 0; i < budget_; ++i) {
+    Job* job = first(work.tube, JobState::kDelayed);
+    if (job == nullptr || job->deadline_at > now_) {
+      flush(work);
+      return true;
+    }
+    make_ready(*job);
+  }
+  return false;
+}
+
+void Twin::flush(Work& work) {
+  const auto is_flushed = [&](const Job& job) {
+    return job.tube == work.tube && job.state != JobState::kReserved &&
+           (!work.state || job.state == *work.state);
+  };
+  std::vector<JobId> gone;
+  std::vector<JobId> reserved;
+  for (const Job& job : jobs) {
+    if (is_flushed(job)) gone.push_back(job.id);
+    const bool is_named = job.tube == work.tube && job.state == JobState::kReserved;
+    if (is_named && work.state.value_or(JobState::kReady) == JobState::kReady) {
+      reserved.push_back(job.id);
+    }
+  }
+  if (gone.empty()) return;
+  work.failed = log_failed();
+  if (work.failed) return;
+  std::ranges::sort(reserved);
+  std::string packed;
+  for (const JobId id : reserved) {
+    for (unsigned i = 0; i < 64; i += 8) packed.push_back(static_cast<char>(id >> i & 0xFFU));
+  }
+  record(FlushRecord{tube(work.tube).name, work.state, now_, {packed}});
+  std::erase_if(jobs, is_flushed);
+  work.kicked = gone.size();
+  unfreed += gone.size();
+  last_flushed = std::move(gone);
+  drop_tube(work.tube);
+}
+
+void Twin::run(Client& client, const MoveJobs& move) {
+  ++commands_.move_jobs;
+  const Tube* from = find_tube(move.from);
+  if (from == nullptr) return say(client, ReplyWord::kNotFound);
+  if (move.from == move.to) return say(client, ReplyWord::kMoved, 0);
+  const Serial number = from->number;
+  const auto there = static_cast<std::uint64_t>(std::ranges::count_if(
+      jobs, [&](const Job& job) { return job.tube == number && job.state == move.state; }));
+  start({.kind = Work::Kind::kMove,
+         .client = client.serial,
+         .tube = number,
+         .from = move.state,
+         .left = std::min<std::uint64_t>(move.count, there),
+         .to = tube_named(move.to)});
+}
+
+void Twin::slice_move(Work& work) {
+  work.failed = work.left > 0 && log_state != LogState::kOk;
+  if (work.failed) work.left = 0;
+  for (std::uint32_t i = 0; i < budget_ && work.left > 0; ++i) {
+    Job* job = first(work.tube, work.from);
+    if (job == nullptr) work.left = 0;
+    if (work.left == 0) break;
+    job->tube = work.to;
+    if (job->state == JobState::kBuried) job->bury_order = ++bury_order;
+    for (Tube& tube : tubes) tube.total_jobs += tube.number == work.to ? 1 : 0;
+    record(MoveRecord{job->id, tube(work.to).name,
+                      job->state == JobState::kBuried ? job->bury_order : 0});
+    --work.left;
+    ++work.kicked;
+  }
+  if (work.left > 0) return;
+  const Serial from = std::exchange(work.tube, 0);
+  const Serial to = std::exchange(work.to, 0);
+  drop_tube(from);
+  drop_tube(to);
 }
 
 void Twin::run(Client& client, const Reprioritize& reprioritize) {

@@ -51,6 +51,9 @@ void Twin::drop_tube(Serial number) {
   for (const Job& job : jobs) {
     if (job.tube == number) return;
   }
+  for (const Work& work : works) {
+    if (work.kind == Work::Kind::kMove && (work.tube == number || work.to == number)) return;
+  }
   for (const Client& each : clients) {
     if (each.used == number || std::ranges::count(each.watched, number) != 0) return;
     if (each.upload && each.upload->tube == number) return;

@@ -22,6 +22,7 @@ void Twin::tick(Time now) {
   }
   match();
   answer_waits(now, left_over ? left_over->at : kNever);
+  unfreed -= std::min<std::uint64_t>(unfreed, budget_);
 }
 
 void Twin::expire(const Expiry& due) {
@@ -89,6 +90,12 @@ void Twin::answer(const Client& who, const Work& work) {
     case Work::Kind::kKick:
       if (work.failed) return say(who, ReplyWord::kInternalError);
       return say(who, ReplyWord::kKickedCount, work.kicked);
+    case Work::Kind::kMove:
+      if (!work.failed) return say(who, ReplyWord::kMoved, work.kicked);
+      return say(who, log_failed() ? ReplyWord::kInternalError : ReplyWord::kOutOfMemory);
+    case Work::Kind::kFlush:
+      if (work.failed) return say(who, ReplyWord::kInternalError);
+      return say(who, ReplyWord::kFlushed, work.kicked);
     case Work::Kind::kList:
       return say(who, TubeList{work.names});
     case Work::Kind::kRelease:
@@ -117,6 +124,11 @@ bool Twin::slice(Work& work) {
     case Work::Kind::kRelease:
       slice_release(work);
       return std::ranges::count(jobs, work.client, &Job::owner) == 0;
+    case Work::Kind::kMove:
+      slice_move(work);
+      return work.left == 0;
+    case Work::Kind::kFlush:
+      return slice_flush(work);
     case Work::Kind::kPeekReserved:
       return slice_peek(work);
     case Work::Kind::kListJobs:
@@ -233,7 +245,7 @@ Time Twin::moment_of(const Client& client) const {
 }
 
 Time Twin::next_deadline() const {
-  if (!works.empty() || any_pending()) return Time::min();
+  if (!works.empty() || any_pending() || unfreed > 0) return Time::min();
   const std::optional<Expiry> expiry = first_expiry();
   Time least = expiry ? expiry->at : kNever;
   for (const Client& each : clients) {

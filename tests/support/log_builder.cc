@@ -13,6 +13,7 @@ namespace {
 
 JobId id_of(const Record& record) {
   return std::visit(overloaded{[](const PauseRecord&) { return JobId{0}; },
+                               [](const FlushRecord&) { return JobId{0}; },
                                [](const auto& one) { return one.id; }},
                     record);
 }

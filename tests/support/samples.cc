@@ -11,6 +11,8 @@
 namespace xylem::test {
 namespace {
 
+using namespace std::string_view_literals;
+
 Time at(std::int64_t ticks) { return Time(Duration(ticks)); }
 long long ticks(Time time) { return time.time_since_epoch().count(); }
 
@@ -35,6 +37,15 @@ std::string text(const ReserveJobRecord& r) {
 }
 std::string text(const PauseRecord& r) {
   return fmt::format("pause {} {} {}", r.tube, r.delay, ticks(r.until));
+}
+std::string text(const MoveRecord& r) {
+  return fmt::format("move {} {} {}", r.id, r.tube, r.bury_order);
+}
+std::string text(const FlushRecord& r) {
+  std::string text =
+      fmt::format("flush {} {} {}", r.tube, r.state ? name_of(*r.state) : "all", ticks(r.at));
+  for (std::size_t i = 0; i < r.reserved.size(); ++i) text += fmt::format(" {}", r.reserved[i]);
+  return text;
 }
 std::string text(const PriorityRecord& r) { return fmt::format("priority {} {}", r.id, r.pri); }
 std::string text(const ReserveNote& r) { return fmt::format("reserve {} {}", r.id, r.reserves); }
@@ -85,7 +96,10 @@ std::vector<Record> sample_records() {
           KickRecord{3},
           ReserveJobRecord{4, 11},
           PauseRecord{"emails.$_()/;+-", 12, at(17'000'000'120'000)},
+          MoveRecord{3, "other", 281'474'976'710'654},
           PriorityRecord{5, 15},
+          FlushRecord{"emails.$_()/;+-", JobState::kBuried, at(17'000'000'180'000), {}},
+          FlushRecord{"x", {}, at(17'000'000'180'001), {"\1\2\3\4\5\6\7\10\0\0\0\0\0\0\0\200"sv}},
           ReserveNote{1, 13},
           TimeoutNote{2, 14},
           IdNote{1'000'000'000'000'000'000},

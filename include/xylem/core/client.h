@@ -50,6 +50,20 @@ struct KickWork {
   std::uint32_t left = 0;
   std::uint32_t done = 0;
 };
+// At most `left` more jobs are moved; both tubes are kept by their move_count.
+struct MoveWork {
+  Tube* from = nullptr;
+  Tube* to = nullptr;
+  JobState state = JobState::kReady;
+  std::uint32_t left = 0;
+  std::uint32_t done = 0;
+};
+// What is due in the tube is promoted first, if `state` is given.
+struct FlushWork {
+  std::uint64_t walk = 0;  // keeps the tube's memory
+  Tube* tube = nullptr;
+  std::optional<JobState> state;
+};
 // The tubes that were there at the start, in their order; those that vanish meanwhile are skipped.
 struct ListTubesWork {
   std::uint64_t walk = 0;  // keeps the tubes' memory
@@ -80,8 +94,8 @@ struct StatsTubesWork {
 // The client is gone; its jobs become ready.
 struct CloseWork {};
 
-using Work = std::variant<KickWork, ListTubesWork, PeekDelayedWork, PeekReservedWork, ListJobsWork,
-                          StatsTubesWork, CloseWork>;
+using Work = std::variant<KickWork, MoveWork, FlushWork, ListTubesWork, PeekDelayedWork,
+                          PeekReservedWork, ListJobsWork, StatsTubesWork, CloseWork>;
 
 struct Client {
   Client(ClientId its_id, std::uint64_t its_number)

@@ -119,6 +119,18 @@ struct ListJobs {
   JobId after = 0;
   std::uint32_t count = 0;
 };
+// `state`: none means ready, delayed and buried, else one of these.
+struct FlushTube {
+  std::string_view tube;
+  std::optional<JobState> state;
+};
+// The first `count` in the order of `state`, which is not reserved.
+struct MoveJobs {
+  std::string_view from;
+  std::string_view to;
+  JobState state = JobState::kReady;
+  std::uint32_t count = 0;
+};
 struct Reprioritize {
   JobId id = 0;
   std::uint32_t pri = 0;
@@ -128,11 +140,12 @@ struct Drain {};
 struct Undrain {};
 struct StatsTubes {};
 
-using Command = std::variant<PutLine, PutBody, PutSkipped, Use, Reserve, ReserveWithTimeout,
-                             ReserveJob, Delete, Release, Bury, Touch, Watch, Ignore, Peek,
-                             PeekReady, PeekDelayed, PeekBuried, Kick, KickJob, Stats, StatsJob,
-                             StatsTube, ListTubes, ListTubeUsed, ListTubesWatched, PauseTube, Caps,
-                             ListJobs, Reprioritize, PeekReserved, Drain, Undrain, StatsTubes>;
+using Command =
+    std::variant<PutLine, PutBody, PutSkipped, Use, Reserve, ReserveWithTimeout, ReserveJob, Delete,
+                 Release, Bury, Touch, Watch, Ignore, Peek, PeekReady, PeekDelayed, PeekBuried,
+                 Kick, KickJob, Stats, StatsJob, StatsTube, ListTubes, ListTubeUsed,
+                 ListTubesWatched, PauseTube, Caps, ListJobs, FlushTube, MoveJobs, Reprioritize,
+                 PeekReserved, Drain, Undrain, StatsTubes>;
 
 // The other constructor of visitors: std::visit(overloaded{...}, command).
 template <class... Ts>

@@ -18,8 +18,10 @@
 //
 // Complexity: no command, and no tick, loops over all tubes or all clients. A tick promotes or
 // expires at most `budget` jobs, does one slice of `budget` jobs of one long command (kick,
-// list-tubes, a closed client's jobs; design: "Bounded work"), hands out at most `budget` jobs and
-// answers at most `budget` clients whose wait is over.
+// move-jobs, the lists, a closed client's jobs; design: "Bounded work"), hands out at most `budget`
+// jobs, answers at most `budget` clients whose wait is over, and frees at most `budget` flushed
+// jobs. Only flush-tube of ready jobs costs more, if the tube has reserved ones: O(clients + all
+// reserved jobs).
 #pragma once
 
 #include <cstdint>
@@ -98,7 +100,8 @@ class Engine {
   // Nothing if there is no such job or pause any more.
   void moved_to_segment(JobId id, std::uint32_t number);
   void moved_to_segment(std::string_view tube, std::uint32_t number);
-  // Jobs and running pauses that stand in the segment: 0 if it may go. O(log segments).
+  // Jobs and running pauses that stand in the segment: 0 if it may go. Flushed jobs count until
+  // they are freed, which ticks do. O(log segments).
   [[nodiscard]] std::uint64_t live_in(std::uint32_t segment) const;
   // What logging all live jobs and running pauses again would take, exactly. O(1).
   [[nodiscard]] std::uint64_t live_bytes() const;

@@ -13,7 +13,8 @@
 //                                                                     bury   |        |
 //                                                                            +--------+
 //                                                                            reserve-job
-//     delete takes a job away from every state, from RESERVED only for its own client.
+//     delete takes a job away from every state, from RESERVED only for its own client; flush-tube
+//     from every state but RESERVED, at once: they are dead (Tube::has_flushed), and freed later.
 //
 //     state     container                    order             deadline_at means
 //     READY     tube.ready (ReadyQueue)      pri, id           nothing
@@ -69,6 +70,7 @@ struct Job {
   JobState state = JobState::kReady;
   std::uint8_t lane = 0;      // ReadyQueue's own
   std::uint32_t segment = 0;  // of the log, where its latest PutRecord stands
+  std::uint32_t flush = 0;    // the tube's flush_count when it entered its state
 
   [[nodiscard]] std::string_view body() const;
   // The Buffer of a long body, else null.

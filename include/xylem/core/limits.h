@@ -24,7 +24,8 @@ inline constexpr std::uint32_t kFirstBufferBytes = 65'536;
 // Jobs that one turn promotes, expires, hands out, kicks or walks before the sockets have their
 // turn again: about a third of a millisecond.
 inline constexpr std::uint32_t kSlice = 1'000;
-// Entries of a timer wheel that one call moves down a level before it leaves the rest for the next.
+// Entries of a timer wheel that one call moves down a level before it leaves the rest for the next;
+// flushed jobs that a walk over the ids passes over.
 inline constexpr std::uint32_t kSpread = 4'096;
 
 // The most jobs that one list-jobs shows: about 200 KB of text.

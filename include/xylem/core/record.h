@@ -9,7 +9,9 @@
 // If you change this, also: core/apply.cc, storage/record_codec and docs/disk-format.md.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <variant>
 
@@ -70,10 +72,40 @@ struct PauseRecord {
   std::uint32_t delay = 0;  // 0 ends the pause
   Time until{};
 };
+// To another tube, in the same state; last in its order of burying if it is buried.
+struct MoveRecord {
+  JobId id = 0;
+  std::string_view tube;
+  std::uint64_t bury_order = 0;  // if buried
+};
 // Another priority, in whatever state.
 struct PriorityRecord {
   JobId id = 0;
   std::uint32_t pri = 0;
+};
+// Ids, ascending, eight bytes each with the lowest first: so they can stand in a log as they are.
+struct PackedIds {
+  std::string_view bytes;
+
+  [[nodiscard]] std::size_t size() const { return bytes.size() / 8; }
+  [[nodiscard]] JobId operator[](std::size_t place) const {
+    JobId id = 0;
+    for (std::size_t i = 8; i-- > 0;) {
+      id = id << 8U | static_cast<unsigned char>(bytes[place * 8 + i]);
+    }
+    return id;
+  }
+  [[nodiscard]] bool contains(JobId id) const;
+};
+// All jobs of the tube in these states are gone, as they were at that time: what was delayed until
+// then, or less, was ready if `state` is given. None: ready, delayed and buried. `reserved` jobs of
+// the tube are not gone, though whoever applies records takes them as ready; none are named if
+// ready ones are not flushed.
+struct FlushRecord {
+  std::string_view tube;
+  std::optional<JobState> state;
+  Time at{};
+  PackedIds reserved;
 };
 // Notes: the counter as it is now.
 struct ReserveNote {
@@ -90,13 +122,22 @@ struct IdNote {
   JobId id = 0;
 };
 
-using Record =
-    std::variant<PutRecord, DeleteRecord, ReleaseRecord, BuryRecord, KickRecord, ReserveJobRecord,
-                 PauseRecord, PriorityRecord, ReserveNote, TimeoutNote, IdNote>;
+using Record = std::variant<PutRecord, DeleteRecord, ReleaseRecord, BuryRecord, KickRecord,
+                            ReserveJobRecord, PauseRecord, MoveRecord, PriorityRecord, FlushRecord,
+                            ReserveNote, TimeoutNote, IdNote>;
 
 constexpr bool is_note(const Record& record) {
   return std::holds_alternative<ReserveNote>(record) ||
          std::holds_alternative<TimeoutNote>(record) || std::holds_alternative<IdNote>(record);
+}
+
+inline bool PackedIds::contains(JobId id) const {
+  std::size_t low = 0;
+  for (std::size_t high = size(); low < high;) {
+    const std::size_t middle = low + (high - low) / 2;
+    (*this)[middle] < id ? low = middle + 1 : high = middle;
+  }
+  return low < size() && (*this)[low] == id;
 }
 
 // What the records take in a log, checks included; a test holds the codec to it. `placed`: delayed

@@ -43,6 +43,8 @@ enum class ReplyWord : std::uint8_t {
   kPaused,
   kOk,  // details: a statistic or a list
   // Of our own commands.
+  kFlushed,  // number: jobs
+  kMoved,    // number: jobs
   kReprioritized,
   kNotDraining,
 };
@@ -109,6 +111,8 @@ constexpr bool says_of_jobs(const Reply& reply, const ReplyDetails& details) {
     case ReplyWord::kKickedCount:
     case ReplyWord::kKicked:
     case ReplyWord::kPaused:
+    case ReplyWord::kFlushed:
+    case ReplyWord::kMoved:
     case ReplyWord::kReprioritized:
       return true;
     case ReplyWord::kOk: {

@@ -68,6 +68,8 @@ struct CommandCounts {
   // Of our own commands; behind all else.
   std::uint64_t caps = 0;
   std::uint64_t list_jobs = 0;
+  std::uint64_t flush_tube = 0;
+  std::uint64_t move_jobs = 0;
   std::uint64_t reprioritize = 0;
   std::uint64_t peek_reserved = 0;
   std::uint64_t drain = 0;

@@ -1,14 +1,18 @@
 // Tube: a named queue. It exists while it is "default", somebody uses or watches it, or it has a
-// job in any state or on its way in (protocol.md, "Tubes"); then it vanishes with its statistics.
+// job in any state or on its way in, or move-jobs is at work on it (protocol.md, "Tubes"); then it
+// vanishes with its statistics.
 //
 // A tube is *pending* while it is not paused and has both ready jobs and waiting clients: a tick
 // left them over. Pending tubes stand in the engine's heap by their front job; a new reserve queues
 // behind their waiters.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "xylem/core/job.h"
@@ -27,12 +31,15 @@ struct Watching {
   Client* client = nullptr;
 };
 
+using DelayedJobs = TimerWheel<Job, &Job::links>;
+using BuriedJobs = List<Job, &Job::links>;
+
 // What only tubes with delayed jobs or a pause need: allocated when first needed.
 struct TubeTimers {
   explicit TubeTimers(Tube& tube)
       : promotion(tube, WakerKind::kPromotion), pause_end(tube, WakerKind::kPauseEnd) {}
 
-  TimerWheel<Job, &Job::links> delayed;
+  std::unique_ptr<DelayedJobs> delayed = std::make_unique<DelayedJobs>();
   Waker promotion;
   Waker pause_end;
   // Of a pause that runs:
@@ -52,7 +59,7 @@ struct Tube {
   std::uint64_t number;               // counts creations; orders tubes
   ReadyQueue<Job> ready;
   List<Watching, &Watching::links> waiting;  // first come, first served
-  List<Job, &Job::links> buried;
+  BuriedJobs buried;
   std::unique_ptr<TubeTimers> timers;
 
   std::uint32_t pending_position = kNotPending;  // in the engine's heap of pending tubes
@@ -62,6 +69,7 @@ struct Tube {
   std::uint32_t reserved_count = 0;
   std::uint32_t delayed_count = 0;
   std::uint32_t buried_count = 0;
+  std::uint32_t move_count = 0;    // move-jobs that are under way, from or to here
   std::uint32_t upload_count = 0;  // puts whose body has not arrived
   std::uint32_t using_count = 0;
   std::uint32_t watching_count = 0;
@@ -73,10 +81,28 @@ struct Tube {
   bool gone = false;             // vanished, kept only for a list-tubes that is under way
   std::uint64_t total_jobs = 0;
   std::uint64_t delete_count = 0;
+  // By state: what logging its jobs again takes, and the flush_count of its last flush.
+  std::array<std::uint64_t, 4> live_bytes{};
+  std::array<std::uint32_t, 4> flushed{};
+  std::uint32_t flush_count = 0;
 
   [[nodiscard]] bool pending() const { return pending_position != kNotPending; }
-  [[nodiscard]] bool has_jobs() const {
-    return (ready_count | reserved_count | delayed_count | buried_count | upload_count) != 0;
+  // By jobs, also on their way.
+  [[nodiscard]] bool is_kept() const {
+    return (ready_count | reserved_count | delayed_count | buried_count | upload_count |
+            move_count) != 0;
+  }
+  // Of that state; none: of all but reserved.
+  [[nodiscard]] std::uint64_t jobs_in(std::optional<JobState> state) const {
+    if (!state) return std::uint64_t{ready_count} + delayed_count + buried_count;
+    return *state == JobState::kReady     ? ready_count
+           : *state == JobState::kDelayed ? delayed_count
+           : *state == JobState::kBuried  ? buried_count
+                                          : reserved_count;
+  }
+  // Whether a job of this tube is gone, though its memory is still there.
+  [[nodiscard]] bool has_flushed(const Job& job) const {
+    return job.flush < flushed[static_cast<std::size_t>(job.state)];
   }
 };
 

@@ -18,7 +18,10 @@
 //      5    kick              -
 //      6    reserve-job       reserves 4
 //      7    pause (id 0)      delay 4, until 6, name
+//      8    move              bury order 6, name
 //      9    priority          pri 4
+//      10   flush (id 0)      state 1 (0 all, 1 ready, 2 delayed, 3 buried), time 6, name length 1,
+//                             name, ids of reserved jobs, 8 each
 //      16   reserve note      reserves 4
 //      17   timeout note      timeouts 4
 //      18   id note           -
