@@ -2,6 +2,8 @@
 // beanstalkd 1.13's, since clients read these with anything from a YAML parser to a regular
 // expression; keys of our own stand behind them. Always flat, always "key: value".
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <concepts>
 #include <string>
 #include <variant>
@@ -20,7 +22,13 @@ constexpr std::string_view kSafeCommands = "list-jobs\npeek-reserved\nstats-tube
 
 class Yaml {
  public:
-  void number(std::string_view key, std::integral auto value) { plain(key, std::to_string(value)); }
+  void number(std::string_view key, std::integral auto value) {
+    std::array<char, 24> digits;
+    const char* const end = std::to_chars(digits.begin(), digits.end(), value).ptr;
+    plain(key, {digits.data(), static_cast<std::size_t>(end - digits.data())});
+  }
+  // For a list of so many items of about so many bytes: so it does not grow step by step.
+  void make_room(std::size_t count, std::size_t bytes) { text_.reserve(count * bytes + 16); }
   void quoted(std::string_view key, std::string_view text) {
     begin(key).append("\"").append(text).append("\"\n");
   }
@@ -227,9 +235,11 @@ void write_details(std::string& out, const ReplyDetails& details, const ProcessS
                         [&](const JobStats& job) { add_job(yaml, job); },
                         [&](const TubeStats& tube) { add_tube(yaml, tube); },
                         [&](const JobList& list) {
+                          yaml.make_room(list.jobs.size(), 220);
                           for (const ListedJob& job : list.jobs) add_listed(yaml, job);
                         },
                         [&](const TubeStatsList& list) {
+                          yaml.make_room(list.tubes.size(), 380);
                           for (const TubeStats& tube : list.tubes)
                             yaml.item(), add_tube(yaml, tube);
                         },
