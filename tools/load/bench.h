@@ -12,8 +12,10 @@
 #include "client.h"
 #include "clock.h"
 #include "histogram.h"
+#include "log_folder.h"
 #include "options.h"
 #include "process.h"
+#include "spawn.h"
 
 namespace xylem::load {
 
@@ -31,6 +33,8 @@ struct Bench {
   Process process;
   bool fresh =
       false;  // the server was started for this run and ends with it: nothing is cleaned up
+  const LogFolder* log = nullptr;   // where its log is; null if it has none, or is not ours
+  SpawnedServer* server = nullptr;  // null if it is not ours
 
   [[nodiscard]] Duration patience() const { return from_seconds(options.patience); }
 };

@@ -21,7 +21,9 @@ namespace {
 struct Entrant {
   std::string name;
   Address address;
-  std::function<void()> start;  // what the child process does; empty if the server runs already
+  // What the child process does with a folder for its log; empty if the server runs already.
+  std::function<void(const std::string& log)> start;
+  bool logs = false;
 };
 
 // A directory for unix sockets, gone at the end.
@@ -53,14 +55,28 @@ Address own_address(const Options& options, const SocketDirectory& directory, st
   return parse_address(fmt::format("127.0.0.1:{}", options.port + index));
 }
 
+// In the child, before it becomes the server: loads slow_sync.cc in front of it.
+void slow_down_syncs(unsigned milliseconds) {
+  const auto self = std::filesystem::read_symlink("/proc/self/exe");
+  const auto library = self.parent_path() / "xylem-bench-slow-sync.so";
+  if (!std::filesystem::exists(library)) fail("{} is missing", library.string());
+  setenv("LD_PRELOAD", library.c_str(), 1);
+  setenv("XYLEM_SLOW_SYNC", std::to_string(milliseconds).c_str(), 1);
+}
+
 void add_spawned(const Options& options, const SocketDirectory& directory,
                  std::vector<Entrant>& entrants) {
   for (const std::string& spawn : options.spawn) {
     const std::size_t sign = spawn.find('=');
     if (sign == std::string::npos) fail("--spawn {}: want NAME=COMMAND", spawn);
     Address address = own_address(options, directory, entrants.size());
-    auto start = [command = spawn.substr(sign + 1), address] { exec_server(command, address); };
-    entrants.push_back({spawn.substr(0, sign), std::move(address), std::move(start)});
+    const std::string command = spawn.substr(sign + 1);
+    auto start = [command, address, slow = options.slow_sync_ms](const std::string& log) {
+      if (slow > 0) slow_down_syncs(slow);
+      exec_server(command, address, log);
+    };
+    const bool logs = command.find(kLogWord) != std::string::npos;
+    entrants.push_back({spawn.substr(0, sign), std::move(address), std::move(start), logs});
   }
 }
 
@@ -68,16 +84,16 @@ std::vector<Entrant> entrants_of(const Options& options, const Workload& workloa
                                  const SocketDirectory& directory) {
   std::vector<Entrant> entrants;
   if (!options.server.empty()) {
-    entrants.push_back({options.server, parse_address(options.server), {}});
+    entrants.push_back({options.server, parse_address(options.server), {}, false});
   }
   add_spawned(options, directory, entrants);
   for (const std::string& other : options.compare) {
-    entrants.push_back({other, parse_address(other), {}});
+    entrants.push_back({other, parse_address(other), {}, false});
   }
   if (options.floor && workload.suits_floor) {
     Address address = own_address(options, directory, entrants.size());
-    auto start = [address] { serve_floor(address); };
-    entrants.push_back({"floor", std::move(address), std::move(start)});
+    auto start = [address](const std::string&) { serve_floor(address); };
+    entrants.push_back({"floor", std::move(address), std::move(start), false});
   }
   if (entrants.empty()) fail("the floor server cannot do {}", workload.name);
   return entrants;
@@ -89,12 +105,19 @@ int core_or(int wanted, int otherwise) {
 }
 
 Figures take_turn(const Options& options, const Workload& workload, const Entrant& entrant) {
-  std::optional<SpawnedServer> server;
-  if (entrant.start) {
-    server.emplace(entrant.name, entrant.address, core_or(options.server_cpu, 0), entrant.start);
+  if (!entrant.start) {
+    return workload.run({options, entrant.address, Process::behind(entrant.address)});
   }
-  const Process process = server ? Process(server->pid()) : Process::behind(entrant.address);
-  return workload.run({options, entrant.address, process, server.has_value()});
+  std::optional<LogFolder> log;
+  if (entrant.logs) log.emplace(options.log_folder);
+  SpawnedServer server(entrant.name, entrant.address, core_or(options.server_cpu, 0),
+                       [&] { entrant.start(log ? log->path().string() : std::string()); });
+  return workload.run({.options = options,
+                       .address = entrant.address,
+                       .process = Process(server.pid()),
+                       .fresh = true,
+                       .log = log ? &*log : nullptr,
+                       .server = &server});
 }
 
 }  // namespace

@@ -33,9 +33,13 @@ std::string footer() {
 void add_servers(CLI::App& app, Options& options) {
   app.add_option("server", options.server, "HOST:PORT or unix:PATH of a server that runs");
   app.add_option("--compare", options.compare, "another server, measured in turn with the first");
-  app.add_option(
-      "--spawn", options.spawn,
-      "NAME=COMMAND: start this server afresh for every repeat (-l and -p are appended)");
+  app.add_option("--spawn", options.spawn,
+                 "NAME=COMMAND: start this server afresh for every repeat (-l and -p are "
+                 "appended; {log} is a new folder)");
+  app.add_option("--log-folder", options.log_folder,
+                 "where those folders are made; must be on a disk (default: here)");
+  app.add_option("--slow-sync", options.slow_sync_ms,
+                 "each sync of servers that we start takes so many milliseconds longer");
   app.add_flag("--floor", options.floor, "also measure an empty libuv server: nobody is below it");
   app.add_option("--serve-floor", options.serve_floor, "be that empty server, at this address");
   app.add_flag("--unix", options.over_unix, "servers that we start listen on unix sockets");

@@ -14,6 +14,8 @@ struct Options {
   std::string server;                // HOST:PORT or unix:PATH of a server that runs
   std::vector<std::string> compare;  // more of them
   std::vector<std::string> spawn;    // NAME=COMMAND: servers that we start and end
+  std::string log_folder = ".";      // where the logs of those stand
+  unsigned slow_sync_ms = 0;         // how much longer their syncs take
   bool floor = false;
   std::string serve_floor;     // be the floor server at this address, and nothing else
   bool over_unix = false;      // spawned servers listen on unix sockets

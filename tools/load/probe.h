@@ -34,7 +34,25 @@ class Probe {
   std::thread thread_;
 };
 
+/// How long a bystander watches a server at rest, to tell how quiet the machine is.
+inline constexpr auto kQuiet = std::chrono::milliseconds{500};
+
 /// Adds the worst wait (and the 99.9th percentile) in milliseconds.
 void report_waits(const Histogram& waits, Figures& figures);
+
+/// Runs `act` under the eyes of a bystander and reports its waits, and its worst wait beforehand,
+/// while the server rests.
+template <typename Act>
+Figures watch_while(const Bench& bench, Act act) {
+  Figures figures;
+  Probe before(bench);
+  sleep_for(kQuiet);
+  const Histogram quiet = before.stop();
+  Probe probe(bench);
+  act();
+  report_waits(probe.stop(), figures);
+  figures.push_back({"wait-worst-at-rest", "ms", static_cast<double>(quiet.max()) / 1e6});
+  return figures;
+}
 
 }  // namespace xylem::load

@@ -22,6 +22,15 @@ std::uint64_t first_number(const std::string& path) {
   return number;
 }
 
+// The number of the line `key: NUMBER` in a file of /proc.
+std::uint64_t line_of(const std::string& path, const std::string& key) {
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with(key + ":")) return stat_of(line, key);
+  }
+  fail("cannot read {} of the server in {}", key, path);
+}
+
 }  // namespace
 
 Process Process::behind(const Address& address) {
@@ -45,11 +54,17 @@ Duration Process::cpu_time() const {
 
 std::uint64_t Process::rss_bytes() const {
   if (!seen()) return 0;
-  std::ifstream rollup(fmt::format("/proc/{}/smaps_rollup", pid_));
-  for (std::string line; std::getline(rollup, line);) {
-    if (line.starts_with("Rss:")) return stat_of(line, "Rss") * 1024;
-  }
-  fail("cannot read the memory of the server (pid {})", pid_);
+  return line_of(fmt::format("/proc/{}/smaps_rollup", pid_), "Rss") * 1024;
+}
+
+std::uint64_t Process::peak_rss_bytes() const {
+  if (!seen()) return 0;
+  return line_of(fmt::format("/proc/{}/status", pid_), "VmHWM") * 1024;
+}
+
+std::uint64_t Process::written_bytes() const {
+  if (!seen()) return 0;
+  return line_of(fmt::format("/proc/{}/io", pid_), "write_bytes");
 }
 
 void pin(int cpu) {

@@ -31,6 +31,11 @@ class Process {
   [[nodiscard]] Duration cpu_time() const;
   /// Resident bytes; zero if unseen.
   [[nodiscard]] std::uint64_t rss_bytes() const;
+  /// The most that was ever resident (VmHWM), zero if unseen.
+  [[nodiscard]] std::uint64_t peak_rss_bytes() const;
+  /// Bytes that it caused to go to disk (write_bytes of /proc/PID/io): whole pages of files, once
+  /// for each time that they were dirtied after they were written. Zero if unseen.
+  [[nodiscard]] std::uint64_t written_bytes() const;
 
  private:
   pid_t pid_ = 0;

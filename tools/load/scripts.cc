@@ -30,9 +30,10 @@ void expect(const Reply& reply, std::string_view word) {
 
 }  // namespace
 
-PutScript::PutScript(const Options& options, std::uint64_t count)
+PutScript::PutScript(const Options& options, std::uint64_t count, Time end)
     : options_(options),
       left_(count),
+      end_(end),
       put_(put_command(0, 0, options.body_bytes)),
       full_batch_(repeat(put_, options.pipeline)),
       batches_(options.connections),
@@ -40,8 +41,8 @@ PutScript::PutScript(const Options& options, std::uint64_t count)
   tail_ = put_.substr(std::string_view("put 0").size());
 }
 
-Batch PutScript::next(std::size_t connection, Time /*now*/) {
-  const std::uint64_t count = std::min(options_.pipeline, left_);
+Batch PutScript::next(std::size_t connection, Time now) {
+  const std::uint64_t count = now < end_ ? std::min(options_.pipeline, left_) : 0;
   left_ -= count;
   if (!options_.random_priority) {
     return {std::string_view(full_batch_).substr(0, count * put_.size()), count};

@@ -14,10 +14,11 @@
 
 namespace xylem::load {
 
-/// Puts `count` jobs. With `random_priority` each has another, else all have 0.
+/// Puts `count` jobs, or as many as it can until `end`. With `random_priority` each has another
+/// priority, else all have 0.
 class PutScript final : public Script {
  public:
-  PutScript(const Options& options, std::uint64_t count);
+  PutScript(const Options& options, std::uint64_t count, Time end = Time::max());
 
   Batch next(std::size_t connection, Time now) override;
   void on_reply(std::size_t connection, const Reply& reply) override;
@@ -30,6 +31,7 @@ class PutScript final : public Script {
 
   const Options& options_;
   std::uint64_t left_;
+  Time end_;
   std::string tail_;  // what follows the priority: delay, ttr, size and body
   std::string put_;   // a put of priority 0
   std::string full_batch_;

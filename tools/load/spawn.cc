@@ -7,9 +7,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <sstream>
+#include <utility>
 #include <vector>
 
 #include "clock.h"
@@ -64,47 +66,54 @@ void remove_stale_socket(const Address& address) {
 
 }  // namespace
 
-SpawnedServer::SpawnedServer(const std::string& name, const Address& address, int cpu,
-                             const std::function<void()>& body) {
-  if (try_connect(address).get() >= 0) fail("somebody listens at {} already", address.text);
-  remove_stale_socket(address);
+SpawnedServer::SpawnedServer(std::string name, const Address& address, int cpu,
+                             std::function<void()> body)
+    : name_(std::move(name)), address_(address), cpu_(cpu), body_(std::move(body)) {
+  start(kStartPatience);
+}
+
+SpawnedServer::~SpawnedServer() { stop(SIGTERM); }
+
+void SpawnedServer::start(Duration patience) {
+  if (try_connect(address_).get() >= 0) fail("somebody listens at {} already", address_.text);
+  remove_stale_socket(address_);
   std::fflush(nullptr);
   pid_ = fork();
   if (pid_ < 0) fail_errno("fork");
-  if (pid_ == 0) run_child(cpu, body);
+  if (pid_ == 0) run_child(cpu_, body_);
   try {
-    await_listening(name, address);
+    await_listening(patience);
   } catch (...) {
-    end();
+    stop(SIGTERM);
     throw;
   }
 }
 
-SpawnedServer::~SpawnedServer() { end(); }
-
-void SpawnedServer::await_listening(const std::string& name, const Address& address) {
-  for (const Time end = Clock::now() + kStartPatience; Clock::now() < end; sleep_for(kStep)) {
-    if (try_connect(address).get() >= 0) return;
+void SpawnedServer::await_listening(Duration patience) {
+  for (const Time end = Clock::now() + patience; Clock::now() < end; sleep_for(kStep)) {
+    if (try_connect(address_).get() >= 0) return;
     if (waitpid(pid_, nullptr, WNOHANG) == pid_) {
       pid_ = 0;
-      fail("{} ended instead of listening at {}", name, address.text);
+      fail("{} ended instead of listening at {}", name_, address_.text);
     }
   }
-  fail("{} does not listen at {}", name, address.text);
+  fail("{} does not listen at {}", name_, address_.text);
 }
 
-void SpawnedServer::end() {
+void SpawnedServer::stop(int signal) {
   if (pid_ <= 0) return;
-  kill(pid_, SIGTERM);
+  const pid_t pid = std::exchange(pid_, 0);
+  kill(pid, signal);
   for (const Time end = Clock::now() + kStopPatience; Clock::now() < end; usleep(2000)) {
-    if (waitpid(pid_, nullptr, WNOHANG) == pid_) return;
+    if (waitpid(pid, nullptr, WNOHANG) == pid) return;
   }
-  kill(pid_, SIGKILL);
-  waitpid(pid_, nullptr, 0);
+  kill(pid, SIGKILL);
+  waitpid(pid, nullptr, 0);
 }
 
-void exec_server(const std::string& command, const Address& address) {
+void exec_server(const std::string& command, const Address& address, const std::string& log) {
   std::vector<std::string> words = words_of(command);
+  std::ranges::replace(words, std::string(kLogWord), log);
   append_address(address, words);
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());

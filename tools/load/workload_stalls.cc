@@ -16,22 +16,7 @@ namespace {
 constexpr std::uint64_t kMillion = 1000000;
 constexpr std::uint64_t kHour = 3600;
 constexpr std::uint64_t kDepth = 256;
-constexpr auto kQuiet = std::chrono::milliseconds{500};
 constexpr auto kAfter = std::chrono::seconds{1};
-
-// Runs `act` under the eyes of a bystander and reports its waits.
-template <typename Act>
-Figures watch_while(const Bench& bench, Act act) {
-  Figures figures;
-  Probe before(bench);
-  sleep_for(kQuiet);
-  const Histogram quiet = before.stop();
-  Probe probe(bench);
-  act();
-  report_waits(probe.stop(), figures);
-  figures.push_back({"wait-worst-at-rest", "ms", static_cast<double>(quiet.max()) / 1e6});
-  return figures;
-}
 
 // Puts `count` jobs that all become due within the second before `due`: the delay shrinks as time
 // goes on.
