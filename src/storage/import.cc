@@ -57,6 +57,7 @@ Result<Done> begin(Directory& into) {
   }
   auto marker = into.create(kUnfinishedImport);
   if (!marker) return marker.error();
+  if (marker.value() == nullptr) return Error{fmt::format("{}: no space", into.path_of(""))};
   return into.sync();
 }
 
@@ -64,7 +65,9 @@ class Writer {
  public:
   Writer(WriteAheadLog& log, Time now) : log_(log), now_(now) {}
 
+  // What does not fit any more is only counted out: finish() tells.
   void take(const PutRecord& put) {
+    if (log_.has_failed() || log_.lacks_room()) return;
     last_id_ = std::max(last_id_, put.id);
     last_bury_order_ = std::max(last_bury_order_, put.bury_order);
     log_.append(put);

@@ -39,6 +39,7 @@ std::uint64_t WriteAheadLog::closing_bytes() const {
 }
 
 void WriteAheadLog::append(const Record& record) {
+  if (failure_) return;
   if (open_.batch == nullptr) begin_batch();
   open_.batch->append(record);
   if (!is_note(record)) position_ = last_placed_ + closed_.size() + 1;
@@ -163,8 +164,13 @@ void WriteAheadLog::finish(std::unique_ptr<LogWrite> write) {
   }
 }
 
+// What was gathered will never be written.
 void WriteAheadLog::fail(Error error) {
   if (!failure_) failure_ = std::move(error);
+  open_ = {};
+  closed_.clear();
+  closed_bytes_ = 0;
+  lacks_room_ = false;
 }
 
 std::uint64_t WriteAheadLog::sealed_bytes() const {
@@ -180,6 +186,12 @@ std::uint64_t WriteAheadLog::room() const {
   const Segment& segment = segments_.back();
   const std::uint64_t used = segment.end + waiting_bytes();
   return used >= segment.bytes ? 0 : segment.bytes - used;
+}
+
+std::uint64_t WriteAheadLog::room_ahead() const {
+  const std::uint64_t in_spare = spare_ ? spare_->bytes - spare_->end : 0;
+  const Segment& last = segments_.back();
+  return in_spare + (last.closed ? 0 : last.bytes - last.end);
 }
 
 std::optional<WriteAheadLog::Sealed> WriteAheadLog::sealed(std::size_t older) const {
@@ -251,7 +263,7 @@ void WriteAheadLog::finish(std::unique_ptr<LogChore> chore) {
       if (full_ && chore->file_ == nullptr) return;
       last_number_ = chore->number_;
       spare_ = Segment{.number = chore->number_,
-                       .bytes = full_ ? segment_bytes_ : chore->bytes_,
+                       .bytes = chore->bytes_,
                        .end = kSegmentHeaderBytes,
                        .salt = random_salt(),
                        .file = std::move(chore->file_),

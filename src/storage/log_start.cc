@@ -3,6 +3,7 @@
 // and room in it, or it is an error.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "storage/salt.h"
@@ -32,6 +33,10 @@ Result<Done> WriteAheadLog::start(const Recovered& found) {
   for (const SegmentNumber spare : found.spares) {
     if (auto removed = directory_.remove(segment_name(spare)); !removed) return removed;
   }
+  for (const SegmentNumber number : found.unreadable) {
+    auto aside = directory_.rename(segment_name(number), damaged_name(number));
+    if (!aside) return aside;
+  }
   for (const FoundSegment& segment : found.segments) {
     if (segment.damaged) ++damaged_count_;
     segments_bytes_ += in_blocks(segment.bytes);
@@ -41,10 +46,23 @@ Result<Done> WriteAheadLog::start(const Recovered& found) {
                          .salt = segment.salt,
                          .damaged = segment.damaged});
   }
+  if (auto synced = sync_newest(); !synced) return synced;
   if (!found.segments.empty() && !found.segments.back().damaged) {
     if (auto on = go_on_in(segments_.back()); !on) return on;
   }
   return prepare_first_spares();
+}
+
+// What was read may not be on disk yet, after a kill: it counts as durable from now on. Older
+// segments were synced before these were begun.
+Result<Done> WriteAheadLog::sync_newest() {
+  const std::size_t count = std::min<std::size_t>(segments_.size(), 2);
+  for (std::size_t i = segments_.size() - count; i < segments_.size(); ++i) {
+    auto file = directory_.open(segment_name(segments_[i].number));
+    if (!file) return file.error();
+    if (auto synced = file.value()->sync(); !synced) return synced;
+  }
+  return directory_.sync();
 }
 
 // Where the disk has no room for the rest of a segment that a stop has cut, nothing could be

@@ -67,13 +67,18 @@ Result<Done> LogChore::prepare_spare() {
     auto made = directory_->create(segment_name(number_));
     if (!made) return made.error();
     file_ = std::move(made).value();
+    full_ = file_ == nullptr;
+    if (full_) return Done{};
   }
   auto size = file_->size();
   if (!size) return size.error();
   auto allocated = file_->allocate(bytes_);
   if (!allocated) return allocated.error();
   full_ = !allocated.value();
-  if (full_ && !is_new) return file_->truncate(size.value());
+  if (full_ && !is_new) {
+    bytes_ = size.value();
+    return file_->truncate(bytes_);
+  }
   if (full_) {
     file_.reset();
     return directory_->remove(segment_name(number_));

@@ -206,7 +206,9 @@ class PosixDirectory final : public Directory {
   }
 
   Result<std::unique_ptr<File>> create(std::string_view name) override {
-    return open_with("create", name, O_RDWR | O_CREAT | O_EXCL);
+    auto made = open_with("create", name, O_RDWR | O_CREAT | O_EXCL);
+    if (!made && (errno == ENOSPC || errno == EDQUOT)) return std::unique_ptr<File>();
+    return made;
   }
 
   Result<Done> rename(std::string_view from, std::string_view to) override {

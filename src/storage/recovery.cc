@@ -369,6 +369,8 @@ void Recovery::conclude() {
     if (survives(i)) {
       found_.segments.push_back({segment.number, segment.file_bytes, ends_[i],
                                  segment.header ? segment.header->salt : 0, damaged_[i]});
+    } else if (!segment.blank && !segment.header) {
+      found_.unreadable.push_back(segment.number);
     } else {
       found_.spares.push_back(segment.number);
     }

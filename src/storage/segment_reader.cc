@@ -142,10 +142,20 @@ Result<std::optional<Record>> SegmentReader::load(const Head& which) {
 
 Result<std::optional<Record>> SegmentReader::load_short(const Head& which) {
   const std::size_t rest_bytes = which.head.record_bytes() - kRecordHeadBytes;
+  if (rest_bytes > Window::kBytes) return load_large(which, rest_bytes);
   auto bytes = window_.view(which.at + kRecordHeadBytes, rest_bytes);
   if (!bytes) return bytes.error();
   if (bytes.value().size() < rest_bytes) return std::optional<Record>();
   return decode_rest(which.head, bytes.value().substr(0, rest_bytes), {}, seed(which.at));
+}
+
+// A flush that names more reserved jobs than a window holds.
+Result<std::optional<Record>> SegmentReader::load_large(const Head& which, std::size_t rest_bytes) {
+  const std::uint64_t rest_at = which.at + kRecordHeadBytes;
+  if (rest_at + rest_bytes > window_.file_bytes()) return std::optional<Record>();
+  large_rest_.resize(rest_bytes);
+  if (auto done = window_.read(rest_at, large_rest_); !done) return done.error();
+  return decode_rest(which.head, large_rest_, {}, seed(which.at));
 }
 
 // A put whose body may be a long one.

@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <variant>
 
@@ -80,6 +81,7 @@ class SegmentReader {
   Result<std::optional<RecordHead>> whole_record(std::string_view bytes, std::uint64_t limit);
   Result<std::optional<Record>> load(const Head& which);
   Result<std::optional<Record>> load_short(const Head& which);
+  Result<std::optional<Record>> load_large(const Head& which, std::size_t rest_bytes);
   Result<std::optional<Record>> load_put(const Head& which);
 
   Window window_;
@@ -87,7 +89,8 @@ class SegmentReader {
   std::uint64_t at_ = 0;         // of the next item
   std::uint64_t batch_end_ = 0;  // of the batch that at_ is in; not after at_ if in none
   Head last_head_;
-  BufferRef long_body_;  // of the record that was last loaded
+  BufferRef long_body_;     // of the record that was last loaded
+  std::string large_rest_;  // of the record that was last loaded
 };
 
 }  // namespace xylem

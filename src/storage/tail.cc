@@ -125,6 +125,7 @@ Result<Done> Mender::begin() {
   }
   auto file = directory_.create(kMendingName);
   if (!file) return file.error();
+  if (file.value() == nullptr) return Error{"no space to mend the end of the log"};
   file_ = std::move(file).value();
   const std::string header = encode_segment_header(header_);
   const std::string_view part = header;

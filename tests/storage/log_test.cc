@@ -206,6 +206,45 @@ TEST_CASE("a failed write fails the log for good, and nothing more is written") 
   CHECK(rig.disk->operation_count() == operations);
 }
 
+TEST_CASE("after a failure nothing waits, and nothing is gathered any more") {
+  Rig rig;
+  rig.put(1, 10);
+  rig.disk->fail_at(1);
+  auto write = rig.log->begin_write({}, true);
+  rig.put(2, 40'000);
+  write->run();
+  rig.log->finish(std::move(write));
+  CHECK(rig.log->waiting_bytes() == 0);
+  rig.put(3, 40'000);
+  CHECK(rig.log->waiting_bytes() == 0);
+}
+
+TEST_CASE("a segment that cannot be read is set aside by the start, not removed") {
+  auto disk = std::make_unique<MemoryDisk>();
+  disk->put("log.0000000004", std::string(5'000, 'x'));
+  Recovered found;
+  found.unreadable = {4};
+  found.next_number = 5;
+  const Rig rig(std::move(disk), found);
+  CHECK(rig.disk->has("log.0000000004.damaged"));
+  CHECK(rig.log->current() == 5);
+}
+
+TEST_CASE("what a start goes on with has been synced") {
+  Rig rig;
+  rig.put(1, 100);
+  rig.run();
+  const std::uint64_t end = rig.disk->contents("log.0000000001").size();
+  Recovered found;
+  found.segments.push_back({.number = 1, .bytes = end, .end = 2'000, .salt = 5});
+  found.next_number = 3;
+  found.spares = {2};
+  auto killed = rig.disk->after_kill();
+  const std::uint64_t before = killed->sync_count();
+  const Rig again(std::move(killed), found);
+  CHECK(again.disk->sync_count() > before);
+}
+
 TEST_CASE("only the oldest goes, and a damaged one is set aside under another name") {
   Rig rig;
   for (JobId id = 1; id <= 4; ++id) {

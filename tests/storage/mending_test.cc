@@ -265,7 +265,8 @@ TEST_CASE("a log of which only a torn header is left begins anew, with higher id
   disk.put("log.0000000004", std::string(kSegmentHeaderBytes + 48 + 420, 'x'));
   const Outcome outcome = recovered(disk);
   CHECK(outcome.found.segments.empty());
-  CHECK(outcome.found.spares == std::vector<SegmentNumber>{4});
+  CHECK(outcome.found.spares.empty());
+  CHECK(outcome.found.unreadable == std::vector<SegmentNumber>{4});
   CHECK(outcome.found.next_number == 5);
   CHECK(outcome.found.last_id == 10);
   CHECK_FALSE(outcome.found.torn_tail.empty());

@@ -50,7 +50,7 @@ class Directory {
   // Names of regular files, in no order.
   virtual Result<std::vector<std::string>> list() = 0;
   virtual Result<std::unique_ptr<File>> open(std::string_view name) = 0;
-  // There must be no file of that name.
+  // There must be no file of that name. Null: the disk is full.
   virtual Result<std::unique_ptr<File>> create(std::string_view name) = 0;
   virtual Result<Done> rename(std::string_view from, std::string_view to) = 0;
   virtual Result<Done> remove(std::string_view name) = 0;

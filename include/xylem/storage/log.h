@@ -186,6 +186,11 @@ class WriteAheadLog {
   [[nodiscard]] std::uint64_t segment_count() const { return segments_.size() + (spare_ ? 1 : 0); }
   [[nodiscard]] std::uint64_t segment_bytes() const { return segment_bytes_; }
   [[nodiscard]] SegmentNumber oldest() const { return segments_.front().number; }
+  // What can be handed to writes before another spare is needed, whatever waits. More should not be
+  // gathered: the disk may turn out to be full.
+  [[nodiscard]] std::uint64_t room_ahead() const;
+  // The current segment has not been written to: no header says yet which ids were given.
+  [[nodiscard]] bool current_is_blank() const { return !segments_.back().has_header; }
   // What the current segment still takes beyond what waits.
   [[nodiscard]] std::uint64_t room() const;
   // So many of the oldest segments are sealed, nothing in them is needed any more, what replaces it
@@ -212,6 +217,7 @@ class WriteAheadLog {
 
   WriteAheadLog(Directory& directory, std::uint64_t segment_bytes, const Recovered& found);
   Result<Done> start(const Recovered& found);
+  Result<Done> sync_newest();
   Result<Done> go_on_in(Segment& last);
   Result<Done> prepare_first_spares();
   [[nodiscard]] Error no_space() const;

@@ -48,6 +48,8 @@ struct Recovered {
   std::vector<FoundSegment> segments;  // oldest first; the log goes on in the last
   // Never written to, or nothing in them counts: to be removed.
   std::vector<SegmentNumber> spares;
+  // Their header cannot be read, so nothing in them can: to be set aside.
+  std::vector<SegmentNumber> unreadable;
   SegmentNumber next_number = 1;  // higher than any there, also of those set aside
   BatchIndex last_index = 0;
   Time cluster_time{};  // of the last batch, or of the newest header
