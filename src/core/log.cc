@@ -101,6 +101,8 @@ void Engine::log_again(std::string_view tube, std::uint32_t from, Output& out) {
   if (pause != nullptr && pause->pause_segment == from) state_->log_again(*pause, out);
 }
 
+bool Engine::is_freeing() const { return !state_->flushed.empty(); }
+
 JobId Engine::log_again_after(JobId after, std::uint32_t from, std::uint32_t budget, Output& out) {
   return state_->log_again_after(after, from, budget, out);
 }

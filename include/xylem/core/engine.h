@@ -103,6 +103,8 @@ class Engine {
   // Jobs and running pauses that stand in the segment: 0 if it may go. Flushed jobs count until
   // they are freed, which ticks do. O(log segments).
   [[nodiscard]] std::uint64_t live_in(std::uint32_t segment) const;
+  // Whether jobs that were flushed are still being freed: live_in() counts them until then.
+  [[nodiscard]] bool is_freeing() const;
   // What logging all live jobs and running pauses again would take, exactly. O(1).
   [[nodiscard]] std::uint64_t live_bytes() const;
   // Compaction: if the job is there and stands in segment `from`, records it anew, as it is now
