@@ -25,14 +25,21 @@ Compactor::Compactor(uv_loop_t& loop, Directory& directory, WriteAheadLog& log, 
 bool Compactor::is_due() const {
   if (!log_.sealed(retired_.size())) return false;
   return log_.damaged_from(retired_.size()) ||
-         log_.sealed_bytes() - retired_bytes_ > 2 * engine_.live_bytes();
+         log_.sealed_bytes() - retired_bytes() > 2 * engine_.live_bytes();
+}
+
+std::uint64_t Compactor::retired_bytes() const {
+  std::uint64_t sum = 0;
+  for (std::size_t i = 0; i < retired_.size(); ++i) sum += log_.sealed(i)->bytes;
+  return sum;
 }
 
 // design.md's bound is 2 x live + 4 segments; here is one less, for what a turn may add. Whoever
-// deletes faster than the disk forgets is slowed down. On a full disk that would not help.
+// deletes faster than the disk forgets is slowed down. On a full disk that would not help, nor
+// while the engine still frees what was flushed.
 bool Compactor::is_behind() const {
   const bool at_work = state_ != State::kIdle || !retired_.empty();
-  return at_work && !log_.is_full() && !log_.has_failed() &&
+  return at_work && !log_.is_full() && !log_.has_failed() && !engine_.is_freeing() &&
          log_.total_bytes() > 2 * engine_.live_bytes() + 3 * log_.segment_bytes();
 }
 
@@ -45,28 +52,40 @@ bool Compactor::must_wait() const {
 void Compactor::step() {
   if (log_.has_failed()) return;
   remove_retired();
-  if (state_ == State::kLogging && !must_wait()) log_slice();
-  for (std::size_t n = 0; n < kRetiredPerStep && state_ == State::kIdle && is_due(); ++n) begin();
+  if (state_ == State::kLogging && can_log()) log_slice();
+  for (std::size_t n = 0; n < kRetiredPerStep && state_ == State::kIdle && is_due(); ++n) {
+    if (!begin()) return;
+  }
 }
 
 void Compactor::remove_retired() {
   if (log_.is_removing()) return;
-  for (; removing_ != 0; --removing_) {
-    retired_bytes_ -= retired_.front().bytes;
-    retired_.pop_front();
-  }
-  for (const Retired& one : retired_) {
-    if (one.replaced_by > log_.durable()) break;
+  for (; removing_ != 0; --removing_) retired_.pop_front();
+  for (const BatchIndex replaced_by : retired_) {
+    if (replaced_by > log_.durable()) break;
     ++removing_;
   }
   if (removing_ != 0) log_.remove_oldest(removing_);
 }
 
-void Compactor::begin() {
+// False: not now.
+bool Compactor::begin() {
   from_ = log_.sealed(retired_.size())->number;
-  if (engine_.live_in(from_) == 0) return retire();
+  if (from_ == log_.current()) return leave_current();
+  if (engine_.live_in(from_) == 0) {
+    retire();
+    return true;
+  }
+  if (engine_.is_freeing()) return false;
   state_ = State::kReading;
   reader_.start(std::make_unique<SegmentScan>(directory_, from_));
+  return true;
+}
+
+// The current segment is full: what is logged again must stand in another one. A note begins it.
+bool Compactor::leave_current() {
+  if (log_.newest() == log_.placed()) log_.append(IdNote{engine_.last_id()});
+  return false;
 }
 
 void Compactor::done(std::unique_ptr<SegmentScan> scan) {
@@ -96,6 +115,7 @@ bool Compactor::log_some() {
     return false;
   }
   if (!engine_.log_pauses_again(from_, 1, out_)) return false;
+  if (engine_.is_freeing()) return true;
   if (walked_to_ == 0) {
     logger_.warn("{}: {}; looking at all jobs instead", directory_.path_of(segment_name(from_)),
                  found_->problem.empty() ? "jobs are missing in it" : found_->problem);
@@ -108,10 +128,8 @@ bool Compactor::log_some() {
 void Compactor::retire() {
   found_.reset();
   state_ = State::kIdle;
-  if (from_ == log_.current()) log_.append(IdNote{engine_.last_id()});
-  const std::uint64_t bytes = log_.sealed(retired_.size())->bytes;
-  retired_.push_back({bytes, log_.newest()});
-  retired_bytes_ += bytes;
+  if (log_.current_is_blank()) log_.append(IdNote{engine_.last_id()});
+  retired_.push_back(log_.newest());
 }
 
 }  // namespace xylem

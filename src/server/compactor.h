@@ -2,8 +2,7 @@
 // after the other, by logging again in slices what still lives in them:
 //
 //     idle --too much, or damaged--> reading --> logging again --> retired ... removed
-//              the ids in its file, in the pool    a slice a turn    when all that is new is on
-//              disk
+//              the ids in its file, in the pool   a slice a turn   when all that is new is on disk
 //
 // Retired segments wait together for the next sync and are removed together, so that one sync frees
 // as many as it can. No command waits for any of it. A segment in which nothing lives is neither
@@ -34,10 +33,10 @@ class Compactor {
   // Does what can be done now, at most a slice of it; appends to the log.
   void step();
   // step() has more to do at once.
-  [[nodiscard]] bool has_more() const { return state_ == State::kLogging && !must_wait(); }
+  [[nodiscard]] bool has_more() const { return state_ == State::kLogging && can_log(); }
   // It waits for the log to be synced, whatever the policy.
   [[nodiscard]] bool wants_sync() const {
-    return !retired_.empty() && log_.durable() < retired_.back().replaced_by;
+    return !retired_.empty() && log_.durable() < retired_.back();
   }
   // The log is so far over what it may take that more must not come before some of it has gone.
   [[nodiscard]] bool is_behind() const;
@@ -50,15 +49,13 @@ class Compactor {
 
  private:
   enum class State { kIdle, kReading, kLogging };
-  struct Retired {
-    std::uint64_t bytes;
-    BatchIndex replaced_by;  // when this is on disk it may go
-  };
-
   [[nodiscard]] bool is_due() const;
+  [[nodiscard]] std::uint64_t retired_bytes() const;
   [[nodiscard]] bool must_wait() const;
+  [[nodiscard]] bool can_log() const { return engine_.live_in(from_) == 0 || !must_wait(); }
   void remove_retired();
-  void begin();
+  bool begin();
+  bool leave_current();
   void log_slice();
   bool log_some();
   void retire();
@@ -71,10 +68,10 @@ class Compactor {
   State state_ = State::kIdle;
   SegmentNumber from_ = 0;
   std::unique_ptr<SegmentScan> found_;
-  std::size_t next_job_ = 0;     // of those that were found
-  JobId walked_to_ = 0;          // of the walk over all jobs, if the file could not be trusted
-  std::deque<Retired> retired_;  // the oldest segments of the log
-  std::uint64_t retired_bytes_ = 0;
+  std::size_t next_job_ = 0;  // of those that were found
+  JobId walked_to_ = 0;       // of the walk over all jobs, if the file could not be trusted
+  // For each retired segment, the oldest of the log: when this batch is on disk it may go.
+  std::deque<BatchIndex> retired_;
   std::size_t removing_ = 0;  // of them
   Output out_;
   std::uint64_t logged_again_ = 0;

@@ -121,8 +121,10 @@ void Connection::keep(std::string_view left) {
   pending_ = left.empty() || ending_ ? std::string() : std::string(left);
 }
 
+// Who has nothing to run or to hear is gone at once, before the turn goes on to others.
 void Connection::on_end_of_input() {
   input_ended_ = true;
+  if (pending_.empty() && !waiting_ && !is_resuming && !out_) return close();
   half_close();
   server_.resume_later(*this);
 }

@@ -17,6 +17,9 @@ constexpr std::uint64_t kRetryMs = 1'000;
 // When the loop may wait for a sync itself: after so many in a row that took less than this.
 constexpr std::uint32_t kQuickSyncs = 16;
 constexpr std::uint64_t kQuickSyncUs = 500;
+// What the loop gives to the kernel itself, if it need not be synced: more, as is gathered during a
+// slow sync, would take milliseconds.
+constexpr std::uint64_t kInPlaceBytes = 262'144;
 
 }  // namespace
 
@@ -42,6 +45,16 @@ Journal::Journal(Server& server, uv_loop_t& loop, Engine& engine, OpenLog opened
 void Journal::configure(const Config& config) {
   sync_ = config.log_sync;
   interval_ms_ = config.log_interval_ms;
+  uv_timer_stop(&sync_timer_);
+  if (sync_ == SyncPolicy::kInterval && log_->durable() < log_->newest()) start_sync_timer();
+}
+
+void Journal::start_sync_timer() {
+  if (uv_is_active(reinterpret_cast<uv_handle_t*>(&sync_timer_)) != 0) return;
+  const auto on_due = [](uv_timer_t* handle) {
+    static_cast<Journal*>(handle->data)->sync_is_due_ = true;
+  };
+  uv_timer_start(&sync_timer_, on_due, interval_ms_, 0);
 }
 
 void Journal::append(const std::vector<Record>& records) {
@@ -53,6 +66,15 @@ LogMoment Journal::moment() const {
           .wall = wall_now(),
           .last_id = engine_.last_id(),
           .last_bury_order = engine_.last_bury_order()};
+}
+
+// Not more is taken than there is room for, until it is known whether the disk has room for more;
+// when it is full, put is refused instead.
+bool Journal::is_behind() const {
+  if (log_->has_failed()) return false;
+  const std::uint64_t waiting = log_->waiting_bytes();
+  if (waiting > limits::kWaitingRecordBytes || compactor_.is_behind()) return true;
+  return !log_->is_full() && waiting > log_->room_ahead();
 }
 
 bool Journal::wants_sync() const {
@@ -84,7 +106,9 @@ void Journal::write(bool alone) {
     for (const std::string& tube : moved.paused_tubes) engine_.moved_to_segment(tube, moved.to);
   }
   if (log_->current() != segment_) engine_.set_segment(segment_ = log_->current());
-  const bool in_place = !write->synced || (alone && quick_syncs_ >= kQuickSyncs);
+  // While it stops the loop has nobody to wake it but the pool.
+  const bool in_place = write->synced ? alone && !settling_ && quick_syncs_ >= kQuickSyncs
+                                      : write->bytes <= kInPlaceBytes;
   if (!in_place) return writer_.start(std::move(write));
   write->run();
   finish(std::move(write));
@@ -101,12 +125,7 @@ void Journal::finish(std::unique_ptr<LogWrite> write) {
   if (write->synced && !write->error) count_sync(*write);
   const bool leaves_unsynced = !write->synced && sync_ == SyncPolicy::kInterval;
   log_->finish(std::move(write));
-  if (leaves_unsynced && uv_is_active(reinterpret_cast<uv_handle_t*>(&sync_timer_)) == 0) {
-    const auto on_due = [](uv_timer_t* handle) {
-      static_cast<Journal*>(handle->data)->sync_is_due_ = true;
-    };
-    uv_timer_start(&sync_timer_, on_due, interval_ms_, 0);
-  }
+  if (leaves_unsynced) start_sync_timer();
   server_.log_went_on();
 }
 

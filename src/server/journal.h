@@ -6,8 +6,7 @@
 //     log.sync      a reply leaves         written                 synced
 //     always        when it is on disk     with the sync           whenever a reply waits
 //     interval      at once                at the end of the turn  so many ms after the first write
-//     never         at once                at the end of the turn  when a segment is full, for
-//     space
+//     never         at once                at the end of the turn  each segment once, for space
 //
 // A sync runs in libuv's pool and the turns go on; what they record meanwhile is the next write's
 // (group commit). In place, on the loop, only while it serves nobody else: one connection, no timer
@@ -47,7 +46,7 @@ class Journal {
   // Replies up to this position may leave. Without `always` they need not wait for a sync, but for
   // a segment that takes their records they must.
   [[nodiscard]] std::uint64_t released() const {
-    if (sync_ == SyncPolicy::kAlways) return log_->durable();
+    if (sync_ == SyncPolicy::kAlways || log_->has_failed()) return log_->durable();
     return log_->lacks_room() ? log_->placed() : kNothingWaits;
   }
   // Whether a reply that is made now may have to wait.
@@ -58,12 +57,10 @@ class Journal {
   // loop serves one connection at most and no timer is due, so it may wait for the disk.
   void end_turn(bool alone);
   // The loop must not sleep: there is something to log again.
-  [[nodiscard]] bool has_more() const { return compactor_.has_more(); }
-  // More waits for the disk than should, or the log has grown over its bound: no socket is to be
-  // read.
-  [[nodiscard]] bool is_behind() const {
-    return log_->waiting_bytes() > limits::kWaitingRecordBytes || compactor_.is_behind();
-  }
+  [[nodiscard]] bool has_more() const { return !settling_ && compactor_.has_more(); }
+  // More waits for the disk than should, or than there is room for, or the log has grown over its
+  // bound: no socket is to be read.
+  [[nodiscard]] bool is_behind() const;
   [[nodiscard]] bool has_failed() const { return log_->has_failed(); }
   // It has failed, and the engine was told.
   [[nodiscard]] bool has_given_up() const { return state_ == LogState::kFailed; }
@@ -82,6 +79,7 @@ class Journal {
 
  private:
   [[nodiscard]] bool wants_sync() const;
+  void start_sync_timer();
   [[nodiscard]] LogMoment moment() const;
   void write(bool alone);
   void finish(std::unique_ptr<LogWrite> write);

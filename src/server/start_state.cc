@@ -111,12 +111,12 @@ Result<StartState> start_state(const Config& config, Log& logger) {
   state.log = std::move(opened).value();
   Applier applier(*state.engine, logger);
   auto found = recover(*state.log->directory, applier, false);
-  if (!found) return found.error();
+  if (!found) return Error{found.error().text};
   tell(found.value(), logger);
   state.engine->raise_marks(found.value().last_id, found.value().last_bury_order);
   state.log->damaged_count = found.value().damage.size();
   auto log = WriteAheadLog::open(*state.log->directory, config.log_segment_bytes, found.value());
-  if (!log) return log.error();
+  if (!log) return Error{log.error().text};
   state.log->log = std::move(log).value();
   const EngineStats stats = state.engine->stats();
   logger.info("log: {} records, {} jobs in {} segments", found.value().record_count,

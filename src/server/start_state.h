@@ -30,9 +30,9 @@ struct StartState {
 };
 
 // Without config.log_directory: an empty engine at the wall clock's time. With it: locks the
-// directory, reads the log, imports config.import_directory into it if one is named. Tells progress
-// to the operator and to systemd if it takes long. Errors carry their exit code: 10 if the
-// directory cannot be had or holds another server's log, 1 if the disk fails or is full.
+// directory and reads the log. Tells progress to the operator and to systemd if it takes long.
+// Errors carry their exit code: 10 if the directory cannot be had or holds something else than a
+// log of ours, 1 if the log cannot be read or there is no space to go on.
 Result<StartState> start_state(const Config& config, Log& logger);
 
 }  // namespace xylem
