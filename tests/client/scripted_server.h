@@ -49,7 +49,7 @@ class ScriptedServer {
     char ignored[4'096];
     if (peer_ < 0 || read(peer_, ignored, sizeof ignored) <= 0) return;
     for (const std::string& piece : pieces_) {
-      if (write(peer_, piece.data(), piece.size()) < 0) return;
+      if (::send(peer_, piece.data(), piece.size(), MSG_NOSIGNAL) < 0) return;
       std::this_thread::sleep_for(std::chrono::milliseconds{2});
     }
     if (closes_) shutdown(peer_, SHUT_RDWR);

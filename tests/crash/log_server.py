@@ -20,7 +20,7 @@ from xylemd import PROGRAM, ServerTest
 SHIM = os.environ.get("XYLEM_DISK_SHIM", "")
 ORACLE = os.environ.get("XYLEM_ORACLE", "beanstalkd")
 SKIPPED = 77  # SKIP_RETURN_CODE in CMakeLists.txt
-SEED = int(os.environ.get("XYLEM_SEED") or random.SystemRandom().randrange(1 << 32))
+SEED = os.environ.get("XYLEM_SEED") or str(random.SystemRandom().randrange(1 << 32))
 COUNTERS = ("reserves", "timeouts", "releases", "buries", "kicks")
 
 
