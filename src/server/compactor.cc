@@ -4,6 +4,7 @@
 
 #include "server/compactor.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace xylem {
@@ -22,10 +23,13 @@ Compactor::Compactor(uv_loop_t& loop, Directory& directory, WriteAheadLog& log, 
                      Log& logger)
     : directory_(directory), log_(log), engine_(engine), logger_(logger), reader_(loop, *this) {}
 
+// On a full disk a segment that is less than half dead is worth retiring too.
 bool Compactor::is_due() const {
+  const std::uint64_t live = engine_.live_bytes();
+  const std::uint64_t most =
+      log_.is_full() ? live + std::min(live, log_.segment_bytes()) : 2 * live;
   if (!log_.sealed(retired_.size())) return false;
-  return log_.damaged_from(retired_.size()) ||
-         log_.sealed_bytes() - retired_bytes() > 2 * engine_.live_bytes();
+  return log_.damaged_from(retired_.size()) || log_.sealed_bytes() - retired_bytes() > most;
 }
 
 std::uint64_t Compactor::retired_bytes() const {
