@@ -118,16 +118,24 @@ bool slice(Engine::State& state, Client& who, FlushWork& work, Output& out) {
   return true;
 }
 
-bool slice(Engine::State& state, Client& who, ListTubesWork& work, Output& out) {
+// A slice of a walk over the tubes that there were at its start: adds those that are still there.
+template <class W, class Add>
+bool walk_tubes(Engine::State& state, Client& who, W& work, Output& out, Add add) {
   const std::size_t end = std::min(work.tubes.size(), work.done + state.options.budget);
   for (; work.done < end; ++work.done) {
     const Tube& tube = *work.tubes[work.done];
-    if (!tube.gone) work.list.names.append(*tube.name).push_back('\n');
+    if (!tube.gone) add(tube);
   }
   if (end < work.tubes.size()) return false;
   state.tubes.end_walk(work.walk);
   state.reply_details(out, who, std::move(work.list));
   return true;
+}
+
+bool slice(Engine::State& state, Client& who, ListTubesWork& work, Output& out) {
+  return walk_tubes(state, who, work, out, [&work](const Tube& tube) {
+    work.list.names.append(*tube.name).push_back('\n');
+  });
 }
 
 bool slice(Engine::State& state, Client& who, PeekDelayedWork&, Output& out) {
@@ -178,15 +186,8 @@ bool slice(Engine::State& state, Client& who, ListJobsWork& work, Output& out) {
 }
 
 bool slice(Engine::State& state, Client& who, StatsTubesWork& work, Output& out) {
-  const std::size_t end = std::min(work.tubes.size(), work.done + state.options.budget);
-  for (; work.done < end; ++work.done) {
-    const Tube& tube = *work.tubes[work.done];
-    if (!tube.gone) work.list.tubes.push_back(state.stats_of(tube));
-  }
-  if (end < work.tubes.size()) return false;
-  state.tubes.end_walk(work.walk);
-  state.reply_details(out, who, std::move(work.list));
-  return true;
+  return walk_tubes(state, who, work, out,
+                    [&](const Tube& tube) { work.list.tubes.push_back(state.stats_of(tube)); });
 }
 
 // Has no reply: the client's slot is free again.

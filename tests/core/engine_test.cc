@@ -198,27 +198,20 @@ TEST_CASE("a live job that is logged again replaces itself") {
 
 TEST_CASE("records give the jobs back, reserved ones as ready") {
   World world;
-  Engine copy({.budget = limits::kSlice, .recording = false});
   const ClientId client = world.client();
-  const auto then = [&](const Command& command) {
-    world.say(client, command);
-    for (const Record& record : world.out.records) copy.apply(record, world.now, 1);
-  };
-  const auto put = [&](std::uint32_t pri, std::uint32_t delay) {
-    then(PutLine{.pri = pri, .delay = delay, .ttr = 60, .body_bytes = 1});
-    then(PutBody{.body = "x"});
-  };
-  then(Use{"t"});
-  then(Watch{"t"});
-  for (const std::uint32_t delay : {0U, 0U, 0U, 100U, 0U}) put(5, delay);
-  for (int i = 0; i < 4; ++i) then(Reserve{});
-  then(Bury{3, 7});
-  then(Bury{1, 7});
-  then(Release{2, 9, 50});
-  then(ReserveJob{3});
-  then(KickJob{1});
-  then(Delete{5});
-  then(PauseTube{"t", 30});
+  Shadow shadow(world, client);
+  Engine& copy = shadow.engine;
+  shadow.say(Use{"t"});
+  shadow.say(Watch{"t"});
+  for (const std::uint32_t delay : {0U, 0U, 0U, 100U, 0U}) shadow.put(5, delay);
+  for (int i = 0; i < 4; ++i) shadow.say(Reserve{});
+  shadow.say(Bury{3, 7});
+  shadow.say(Bury{1, 7});
+  shadow.say(Release{2, 9, 50});
+  shadow.say(ReserveJob{3});
+  shadow.say(KickJob{1});
+  shadow.say(Delete{5});
+  shadow.say(PauseTube{"t", 30});
 
   copy.check();
   Output out;

@@ -80,23 +80,16 @@ TEST_CASE("with a state given, what is due is ready first, in slices") {
 
 TEST_CASE("after a recovery the same jobs are gone, though their states had left no record") {
   World world;
-  Engine copy({.budget = limits::kSlice, .recording = false});
   const ClientId client = world.client();
-  const auto then = [&](const Command& command) {
-    world.say(client, command);
-    for (const Record& record : world.out.records) copy.apply(record, world.now, 1);
-  };
-  const auto put = [&](std::uint32_t delay) {
-    then(PutLine{.delay = delay, .ttr = 60, .body_bytes = 1});
-    then(PutBody{.body = "x"});
-  };
-  for (const std::uint32_t delay : {0U, 0U, 1U, 1U, 100U}) put(delay);
-  then(ReserveJob{1});
+  Shadow shadow(world, client);
+  Engine& copy = shadow.engine;
+  for (const std::uint32_t delay : {0U, 0U, 1U, 1U, 100U}) shadow.put(0, delay);
+  shadow.say(ReserveJob{1});
   world.pass(seconds(2));  // 3 and 4 become ready, without a record
-  then(Reserve{});
-  then(Reserve{});
+  shadow.say(Reserve{});
+  shadow.say(Reserve{});
   CHECK(world.job(client, 3).state == JobState::kReserved);
-  then(FlushTube{.tube = "default", .state = JobState::kReady});
+  shadow.say(FlushTube{.tube = "default", .state = JobState::kReady});
   CHECK(world.out.replies.front().number == 1);
   copy.check();
   Output out;

@@ -76,4 +76,26 @@ class World {
   }
 };
 
+// Beside a World an engine that only hears the records of what one client of it says, as a recovery
+// would.
+class Shadow {
+ public:
+  Shadow(World& world, ClientId who) : world_(world), who_(who) {}
+
+  void say(const Command& command) {
+    world_.say(who_, command);
+    for (const Record& record : world_.out.records) engine.apply(record, world_.now, 1);
+  }
+  void put(std::uint32_t pri, std::uint32_t delay) {
+    say(PutLine{.pri = pri, .delay = delay, .ttr = 60, .body_bytes = 1});
+    say(PutBody{.body = "x"});
+  }
+
+  Engine engine{{.budget = limits::kSlice, .recording = false}};
+
+ private:
+  World& world_;
+  ClientId who_;
+};
+
 }  // namespace xylem
