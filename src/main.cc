@@ -6,12 +6,8 @@
 
 #include <fmt/format.h>
 #include <malloc.h>
-#include <unistd.h>
 
 #include <cstdio>
-#include <memory>
-#include <optional>
-#include <string>
 #include <utility>
 #include <variant>
 
@@ -57,11 +53,9 @@ int import(const ImportBinlog& order) {
   if (!config.user.empty()) {
     if (auto became = become_user(config.user); !became) return fail(became.error());
   }
-  auto lock = lock_directory(config.log_directory);
-  if (!lock) return fail(lock.error());
-  auto into = open_directory(config.log_directory, Access::kWrite);
+  auto into = open_locked(config.log_directory);
   if (!into) return fail(into.error());
-  auto summary = import_binlogs(order.from, *into.value(), config.log_segment_bytes,
+  auto summary = import_binlogs(order.from, *into.value().files, config.log_segment_bytes,
                                 config.most_job_bytes, wall_now());
   if (!summary) return fail(summary.error());
   for (const BinlogLine& line : lines_of(summary.value())) {
@@ -71,34 +65,19 @@ int import(const ImportBinlog& order) {
   return 0;
 }
 
-// The log of a server that runs changes beneath our eyes, so its lock is taken; a log that cannot
-// be locked because it may only be read is somebody's copy.
-Result<std::unique_ptr<Directory>> open_stopped(const std::string& path,
-                                                std::optional<DirectoryLock>& lock) {
-  auto locked = lock_directory(path);
-  if (locked) {
-    lock.emplace(std::move(locked).value());
-  } else if (access(path.c_str(), W_OK) == 0) {
-    return locked.error();
-  }
-  return open_directory(path, Access::kRead);
-}
-
 int check(const CheckLog& order) {
-  std::optional<DirectoryLock> lock;
-  auto directory = open_stopped(order.directory, lock);
+  auto directory = open_stopped(order.directory);
   if (!directory) return fail(directory.error());
-  auto good = check_log(*directory.value(), stdout);
+  auto good = check_log(*directory.value().files, stdout);
   if (!good) return fail(good.error());
   return good.value() ? 0 : 1;
 }
 
 int dump(const DumpLog& order) {
-  std::optional<DirectoryLock> lock;
-  auto directory = open_stopped(order.directory, lock);
+  auto directory = open_stopped(order.directory);
   if (!directory) return fail(directory.error());
   const DumpFormat format = order.as_json ? DumpFormat::kJson : DumpFormat::kText;
-  auto dumped = dump_log(*directory.value(), format, stdout);
+  auto dumped = dump_log(*directory.value().files, format, stdout);
   return dumped ? 0 : fail(dumped.error());
 }
 

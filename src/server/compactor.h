@@ -49,6 +49,7 @@ class Compactor {
 
  private:
   enum class State { kIdle, kReading, kLogging };
+
   [[nodiscard]] bool is_due() const;
   [[nodiscard]] std::uint64_t retired_bytes() const;
   [[nodiscard]] bool must_wait() const;

@@ -75,26 +75,21 @@ Time goes_on_at(const Recovered& found) {
 
 // A log that only half of the jobs were imported into is no log.
 Result<Done> refuse_unfinished(Directory& directory) {
-  auto names = directory.list();
-  if (!names) return names.error();
-  if (std::ranges::find(names.value(), kUnfinishedImport) == names.value().end()) return Done{};
+  auto unfinished = directory.has(kUnfinishedImport);
+  if (!unfinished) return unfinished.error();
+  if (!unfinished.value()) return Done{};
   return Error{
       fmt::format("{} holds an import that was cut short; do it again", directory.path_of("")),
       kNoDirectory};
 }
 
 Result<OpenLog> open_log_directory(const std::string& path) {
-  OpenLog opened;
-  auto lock = lock_directory(path);
-  if (!lock) return lock.error();
-  opened.lock = std::make_unique<DirectoryLock>(std::move(lock).value());
-  auto directory = open_directory(path, Access::kWrite);
-  if (!directory) return directory.error();
-  opened.directory = std::move(directory).value();
+  auto own = open_locked(path);
+  if (!own) return own.error();
   for (const auto refuse : {refuse_binlogs, refuse_unfinished}) {
-    if (auto refused = refuse(*opened.directory); !refused) return refused.error();
+    if (auto refused = refuse(*own.value().files); !refused) return refused.error();
   }
-  return opened;
+  return OpenLog{.directory = std::move(own).value()};
 }
 
 }  // namespace
@@ -110,13 +105,14 @@ Result<StartState> start_state(const Config& config, Log& logger) {
   if (!opened) return opened.error();
   state.log = std::move(opened).value();
   Applier applier(*state.engine, logger);
-  auto found = recover(*state.log->directory, applier, false);
-  if (!found) return Error{found.error().text};
+  auto found = recover(*state.log->directory.files, applier, false);
+  if (!found) return found.error();
   tell(found.value(), logger);
   state.engine->raise_marks(found.value().last_id, found.value().last_bury_order);
   state.log->damaged_count = found.value().damage.size();
-  auto log = WriteAheadLog::open(*state.log->directory, config.log_segment_bytes, found.value());
-  if (!log) return Error{log.error().text};
+  auto log =
+      WriteAheadLog::open(*state.log->directory.files, config.log_segment_bytes, found.value());
+  if (!log) return log.error();
   state.log->log = std::move(log).value();
   const EngineStats stats = state.engine->stats();
   logger.info("log: {} records, {} jobs in {} segments", found.value().record_count,

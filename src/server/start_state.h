@@ -17,9 +17,8 @@ namespace xylem {
 
 // A log directory in use; the lock lasts as long as this.
 struct OpenLog {
-  std::unique_ptr<DirectoryLock> lock;
-  std::unique_ptr<Directory> directory;
-  std::unique_ptr<WriteAheadLog> log;
+  OwnDirectory directory;
+  std::unique_ptr<WriteAheadLog> log{};
   std::uint64_t damaged_count = 0;
 };
 

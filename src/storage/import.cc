@@ -34,18 +34,9 @@ Result<Done> remove_segments(Directory& directory) {
   return directory.sync();
 }
 
-Result<bool> has(Directory& directory, std::string_view wanted) {
-  auto names = directory.list();
-  if (!names) return names.error();
-  for (const std::string& name : names.value()) {
-    if (name == wanted) return true;
-  }
-  return false;
-}
-
 // The directory is ours to fill, and says so.
 Result<Done> begin(Directory& into) {
-  auto unfinished = has(into, kUnfinishedImport);
+  auto unfinished = into.has(kUnfinishedImport);
   if (!unfinished) return unfinished.error();
   if (unfinished.value()) return remove_segments(into);
   Nobody nobody;

@@ -19,12 +19,13 @@
 namespace xylem {
 namespace {
 
-constexpr int kExitCode = 10;
+// Of a directory that cannot be had, as beanstalkd.
+constexpr int kNoDirectory = 10;
 constexpr mode_t kMode = 0600;
 
-Error failed(std::string_view what, std::string_view path) {
+Error failed(std::string_view what, std::string_view path, int exit_code = 1) {
   const std::string why = std::generic_category().message(errno);
-  return {fmt::format("cannot {} {}: {}", what, path, why), kExitCode};
+  return {fmt::format("cannot {} {}: {}", what, path, why), exit_code};
 }
 
 bool is_full(int error) { return error == ENOSPC || error == EDQUOT; }
@@ -186,7 +187,9 @@ class PosixDirectory final : public Directory {
   }
 
   Result<std::vector<std::string>> list() override {
-    DIR* stream = fdopendir(openat(directory_.number(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    const int descriptor = openat(directory_.number(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (descriptor < 0) return failed("list", path_);
+    DIR* stream = fdopendir(descriptor);
     if (stream == nullptr) return failed("list", path_);
     std::vector<std::string> names;
     errno = 0;
@@ -202,13 +205,16 @@ class PosixDirectory final : public Directory {
   }
 
   Result<std::unique_ptr<File>> open(std::string_view name) override {
-    return open_with("open", name, access_ == Access::kRead ? O_RDONLY : O_RDWR);
+    const int descriptor = open_file(name, access_ == Access::kRead ? O_RDONLY : O_RDWR);
+    if (descriptor < 0) return failed("open", path_of(name));
+    return file(descriptor, name);
   }
 
   Result<std::unique_ptr<File>> create(std::string_view name) override {
-    auto made = open_with("create", name, O_RDWR | O_CREAT | O_EXCL);
-    if (!made && (errno == ENOSPC || errno == EDQUOT)) return std::unique_ptr<File>();
-    return made;
+    const int descriptor = open_file(name, O_RDWR | O_CREAT | O_EXCL);
+    if (descriptor < 0 && is_full(errno)) return std::unique_ptr<File>();
+    if (descriptor < 0) return failed("create", path_of(name));
+    return file(descriptor, name);
   }
 
   Result<Done> rename(std::string_view from, std::string_view to) override {
@@ -239,12 +245,15 @@ class PosixDirectory final : public Directory {
            S_ISREG(status.st_mode);
   }
 
-  Result<std::unique_ptr<File>> open_with(std::string_view what, std::string_view name, int flags) {
-    const int descriptor = whole([&] {
-      return openat(directory_.number(), std::string(name).c_str(), flags | O_CLOEXEC, kMode);
-    });
-    if (descriptor < 0) return failed(what, path_of(name));
-    return std::unique_ptr<File>(new PosixFile(descriptor, path_of(name)));
+  // Less than 0: errno says why.
+  int open_file(std::string_view name, int flags) {
+    const std::string text(name);
+    return whole(
+        [&] { return openat(directory_.number(), text.c_str(), flags | O_CLOEXEC, kMode); });
+  }
+
+  std::unique_ptr<File> file(int descriptor, std::string_view name) {
+    return std::make_unique<PosixFile>(descriptor, path_of(name));
   }
 
   Descriptor directory_;
@@ -256,7 +265,7 @@ class PosixDirectory final : public Directory {
 
 Result<std::unique_ptr<Directory>> open_directory(const std::string& path, Access access) {
   const int descriptor = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (descriptor < 0) return failed("open", path);
+  if (descriptor < 0) return failed("open", path, kNoDirectory);
   return std::unique_ptr<Directory>(new PosixDirectory(descriptor, path, access));
 }
 
@@ -270,14 +279,33 @@ DirectoryLock::~DirectoryLock() {
 Result<DirectoryLock> lock_directory(const std::string& path) {
   const std::string name = path + "/lock";
   const int descriptor = open(name.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, kMode);
-  if (descriptor < 0) return failed("open", name);
+  if (descriptor < 0) return failed("open", name, kNoDirectory);
   DirectoryLock lock(descriptor);
   struct flock whole_file {};
   whole_file.l_type = F_WRLCK;
   whole_file.l_whence = SEEK_SET;
   if (fcntl(descriptor, F_SETLK, &whole_file) == 0) return lock;
-  if (errno != EAGAIN && errno != EACCES) return failed("lock", name);
-  return Error{fmt::format("{} is in use by another server (it holds {})", path, name), kExitCode};
+  if (errno != EAGAIN && errno != EACCES) return failed("lock", name, kNoDirectory);
+  return Error{fmt::format("{} is in use by another server (it holds {})", path, name),
+               kNoDirectory};
+}
+
+Result<OwnDirectory> open_locked(const std::string& path) {
+  auto lock = lock_directory(path);
+  if (!lock) return lock.error();
+  auto directory = open_directory(path, Access::kWrite);
+  if (!directory) return directory.error();
+  return OwnDirectory{std::make_unique<DirectoryLock>(std::move(lock).value()),
+                      std::move(directory).value()};
+}
+
+Result<OwnDirectory> open_stopped(const std::string& path) {
+  auto lock = lock_directory(path);
+  if (!lock && access(path.c_str(), W_OK) == 0) return lock.error();
+  auto directory = open_directory(path, Access::kRead);
+  if (!directory) return directory.error();
+  return OwnDirectory{lock ? std::make_unique<DirectoryLock>(std::move(lock).value()) : nullptr,
+                      std::move(directory).value()};
 }
 
 }  // namespace xylem

@@ -117,9 +117,9 @@ Mender::Mender(Directory& directory, const SegmentHeader& header)
     : directory_(directory), header_(header), next_index_(header.first_index) {}
 
 Result<Done> Mender::begin() {
-  auto names = directory_.list();
-  if (!names) return names.error();
-  if (std::ranges::find(names.value(), kMendingName) != names.value().end()) {
+  auto left_over = directory_.has(kMendingName);
+  if (!left_over) return left_over.error();
+  if (left_over.value()) {
     const auto removed = directory_.remove(kMendingName);
     if (!removed) return removed;
   }

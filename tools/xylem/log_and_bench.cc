@@ -22,14 +22,14 @@ struct LogOptions {
 Error in_out(Error error) { return {.text = std::move(error.text), .exit_code = kInOut}; }
 
 Result<int> read_log(Tool& tool, const LogOptions& options) {
-  auto directory = open_directory(options.folder, Access::kRead);
+  auto directory = open_stopped(options.folder);
   if (!directory) return in_out(directory.error());
   if (options.action == "dump") {
     const DumpFormat format = tool.json ? DumpFormat::kJson : DumpFormat::kText;
-    const auto done = dump_log(*directory.value(), format, stdout);
+    const auto done = dump_log(*directory.value().files, format, stdout);
     return done ? Result<int>(kDone) : in_out(done.error());
   }
-  Result<bool> sound = check_log(*directory.value(), stdout);
+  Result<bool> sound = check_log(*directory.value().files, stdout);
   if (!sound) return in_out(sound.error());
   if (!sound.value()) return Error{.text = "the log is damaged", .exit_code = kInOut};
   return kDone;

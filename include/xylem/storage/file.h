@@ -49,6 +49,8 @@ class Directory {
   [[nodiscard]] virtual std::string path_of(std::string_view name) const = 0;
   // Names of regular files, in no order.
   virtual Result<std::vector<std::string>> list() = 0;
+  // Whether list() names it.
+  Result<bool> has(std::string_view name);
   virtual Result<std::unique_ptr<File>> open(std::string_view name) = 0;
   // There must be no file of that name. Null: the disk is full.
   virtual Result<std::unique_ptr<File>> create(std::string_view name) = 0;

@@ -1,7 +1,7 @@
 // The real disk beneath file.h, and the lock that keeps two servers off one directory.
 //
-// Files are made with mode 0600. A disk that cannot allocate gets zeros written instead. Errors
-// here end a start with exit code 10, as beanstalkd's do.
+// Files are made with mode 0600. A disk that cannot allocate gets zeros written instead. A
+// directory that cannot be opened or locked is an error with exit code 10, as beanstalkd's are.
 #pragma once
 
 #include <memory>
@@ -31,5 +31,16 @@ class DirectoryLock {
 };
 
 Result<DirectoryLock> lock_directory(const std::string& path);
+
+// A directory of files that nobody else uses.
+struct OwnDirectory {
+  std::unique_ptr<DirectoryLock> lock;
+  std::unique_ptr<Directory> files;
+};
+// To read and write.
+Result<OwnDirectory> open_locked(const std::string& path);
+// To read the log of a server that does not run: one that runs changes it beneath our eyes. A
+// directory that may only be read cannot be locked; it is somebody's copy, and is read without.
+Result<OwnDirectory> open_stopped(const std::string& path);
 
 }  // namespace xylem
