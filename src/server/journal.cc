@@ -30,7 +30,7 @@ Journal::Journal(Server& server, uv_loop_t& loop, Engine& engine, OpenLog opened
       logger_(logger),
       opened_(std::move(opened)),
       log_(std::move(opened_.log)),
-      compactor_(loop, *opened_.directory, *log_, engine, logger),
+      compactor_(loop, *opened_.directory.files, *log_, engine, logger),
       writer_(loop, *this),
       janitor_(loop, *this),
       damaged_count_(opened_.damaged_count) {
@@ -98,7 +98,9 @@ void Journal::end_turn(bool alone) {
 }
 
 void Journal::write(bool alone) {
-  std::unique_ptr<LogWrite> write = log_->begin_write(moment(), wants_sync());
+  const bool sync = wants_sync();
+  if (!log_->has_work(sync)) return;
+  std::unique_ptr<LogWrite> write = log_->begin_write(moment(), sync);
   if (write == nullptr) return;
   sync_is_due_ = false;
   for (const MovedRecords& moved : write->moved) {

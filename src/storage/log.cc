@@ -61,8 +61,13 @@ BatchIndex WriteAheadLog::newest() const {
   return last_placed_ + closed_.size() + (open_.batch == nullptr ? 0 : 1);
 }
 
+bool WriteAheadLog::has_work(bool sync) const {
+  const bool is_idle = !writing_ && !failure_;
+  return is_idle && newest() > (sync ? durable_ : last_placed_);
+}
+
 std::unique_ptr<LogWrite> WriteAheadLog::begin_write(const LogMoment& moment, bool sync) {
-  if (writing_ || failure_) return nullptr;
+  if (!has_work(sync)) return nullptr;
   close_batch();
   auto write = std::make_unique<LogWrite>();
   write->synced = sync;
@@ -73,8 +78,8 @@ std::unique_ptr<LogWrite> WriteAheadLog::begin_write(const LogMoment& moment, bo
     closed_.pop_front();
   }
   lacks_room_ = !closed_.empty();
-  const bool has_work = !write->batches_.empty() || (sync && !write->parts_.empty());
-  if (!has_work) return nullptr;
+  const bool only_syncs = write->batches_.empty();
+  if (only_syncs && (!sync || write->parts_.empty())) return nullptr;
   write->last_index_ = last_placed_;
   writing_ = true;
   return write;
@@ -223,33 +228,48 @@ WriteAheadLog::Segment* WriteAheadLog::oldest_uncut() {
   return uncut;
 }
 
+// Asked in each turn, so nothing is made before there is something to do.
 std::unique_ptr<LogChore> WriteAheadLog::begin_chore() {
   if (busy_ || failure_) return nullptr;
-  auto chore = std::make_unique<LogChore>();
-  chore->directory_ = &directory_;
-  using Kind = LogChore::Kind;
-  Segment* uncut = oldest_uncut();
-  if (removing_ != 0) {
-    chore->kind_ = Kind::kRemove;
-    for (std::size_t i = 0; i < removing_; ++i) {
-      chore->removals_.push_back({segments_[i].number, segments_[i].damaged});
-    }
-  } else if ((!full_ || tries_again_) && (!spare_ || spare_->bytes < wanted_spare_bytes_)) {
-    chore->kind_ = Kind::kPrepareSpare;
-    chore->number_ = spare_ ? spare_->number : last_number_ + 1;
-    chore->bytes_ = wanted_spare_bytes_;
-    if (spare_) chore->file_ = std::move(spare_->file);
-    spare_.reset();
-    tries_again_ = false;
-  } else if (uncut != nullptr) {
-    chore->kind_ = Kind::kTrim;
-    chore->number_ = uncut->number;
-    chore->bytes_ = uncut->end;
-    chore->file_ = std::move(uncut->file);
-  } else {
-    return nullptr;
-  }
+  if (removing_ != 0) return remove_segments();
+  const bool may_try = !full_ || tries_again_;
+  if (may_try && (!spare_ || spare_->bytes < wanted_spare_bytes_)) return prepare_spare();
+  Segment* const uncut = oldest_uncut();
+  return uncut == nullptr ? nullptr : cut(*uncut);
+}
+
+std::unique_ptr<LogChore> WriteAheadLog::new_chore(LogChore::Kind kind, SegmentNumber number,
+                                                   std::uint64_t bytes) {
   busy_ = true;
+  auto chore = std::make_unique<LogChore>();
+  chore->kind_ = kind;
+  chore->directory_ = &directory_;
+  chore->number_ = number;
+  chore->bytes_ = bytes;
+  return chore;
+}
+
+std::unique_ptr<LogChore> WriteAheadLog::remove_segments() {
+  auto chore = new_chore(LogChore::Kind::kRemove, oldest(), 0);
+  for (std::size_t i = 0; i < removing_; ++i) {
+    chore->removals_.push_back({segments_[i].number, segments_[i].damaged});
+  }
+  return chore;
+}
+
+// A new one, or the one that there is grows.
+std::unique_ptr<LogChore> WriteAheadLog::prepare_spare() {
+  const SegmentNumber number = spare_ ? spare_->number : last_number_ + 1;
+  auto chore = new_chore(LogChore::Kind::kPrepareSpare, number, wanted_spare_bytes_);
+  if (spare_) chore->file_ = std::move(spare_->file);
+  spare_.reset();
+  tries_again_ = false;
+  return chore;
+}
+
+std::unique_ptr<LogChore> WriteAheadLog::cut(Segment& uncut) {
+  auto chore = new_chore(LogChore::Kind::kTrim, uncut.number, uncut.end);
+  chore->file_ = std::move(uncut.file);
   return chore;
 }
 

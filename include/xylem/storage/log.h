@@ -2,8 +2,7 @@
 // batch goes, and hands out what the disk has to do as tasks, so that no call here waits for a
 // disk.
 //
-//     append() --> [open batch] --> [closed batches] --begin_write()--> LogWrite --finish()-->
-//     durable
+//     append() -> [open batch] -> [closed batches] -begin_write()-> LogWrite -finish()-> durable
 //
 //     segments, oldest first:   [sealed] [sealed] ... [current]     [spare]
 //                                ^ remove_oldest()     ^ batches     ^ allocated ahead
@@ -153,6 +152,8 @@ class WriteAheadLog {
   [[nodiscard]] SegmentNumber current() const { return segments_.back().number; }
 
   // --- Writing ---------------------------------------------------------------------------------
+  // Whether begin_write() has something to do, room or not.
+  [[nodiscard]] bool has_work(bool sync) const;
   // Null: nothing to do, or no room; or a write is running; or the log has failed. It syncs if it
   // is asked to, or if it begins a segment.
   std::unique_ptr<LogWrite> begin_write(const LogMoment& moment, bool sync);
@@ -231,6 +232,11 @@ class WriteAheadLog {
   void add(LogWrite& write, const Segment& segment, std::uint64_t at,
            const std::vector<std::string_view>& bytes);
   Segment* oldest_uncut();
+  std::unique_ptr<LogChore> new_chore(LogChore::Kind kind, SegmentNumber number,
+                                      std::uint64_t bytes);
+  std::unique_ptr<LogChore> remove_segments();
+  std::unique_ptr<LogChore> prepare_spare();
+  std::unique_ptr<LogChore> cut(Segment& uncut);
   [[nodiscard]] std::uint64_t closing_bytes() const;
 
   Directory& directory_;
