@@ -55,8 +55,6 @@ Result<int> report(Tool& tool, const Options& options, const Count& count, std::
   return count.jobs > 0 ? kDone : kNothing;
 }
 
-Error interrupted() { return {.text = "interrupted", .exit_code = kInterrupted}; }
-
 Result<std::monostate> make_sure(const Options& options, std::uint64_t count) {
   if (options.yes) return std::monostate{};
   const Error no{.text = "nothing flushed; --yes says that it is meant", .exit_code = kUsage};
@@ -167,10 +165,7 @@ void move_state(Tool& tool, Connection& connection, const Options& options,
 
 Result<int> move(Tool& tool, const Options& options) {
   tool.catch_interrupts();
-  // The connection is not interrupted in the middle of a command: its count would be lost.
-  Result<client::Address> address = tool.address();
-  if (!address) return address.error();
-  Result<Connection> connection = Connection::connect(address.value());
+  Result<Connection> connection = tool.connect_without_interrupts();
   if (!connection) return connection.error();
   Result<bool> offered = offers(connection.value(), "move-jobs");
   if (!offered) return offered.error();

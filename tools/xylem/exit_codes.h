@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "xylem/client.h"
+#include "xylem/result.h"
 
 namespace xylem::tool {
 
@@ -31,5 +32,8 @@ inline constexpr std::array<ExitCode, 7> kExitCodes{{
     {kInOut, "cannot read the input or write the output"},
     {kInterrupted, "interrupted"},
 }};
+
+// What a SIGINT or SIGTERM in the middle ends with.
+inline Error interrupted() { return {.text = "interrupted", .exit_code = kInterrupted}; }
 
 }  // namespace xylem::tool

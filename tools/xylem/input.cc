@@ -27,6 +27,12 @@ Error failed(std::string_view what, int error) {
 
 }  // namespace
 
+Input::Input(int fd, char end, int interrupt_fd) : fd_(fd), end_(end), interrupt_fd_(interrupt_fd) {
+  struct stat status {};
+  if (fstat(fd_, &status) != 0 || !S_ISREG(status.st_mode)) return;
+  bytes_in_all_ = static_cast<std::uint64_t>(status.st_size);
+}
+
 Result<std::optional<std::string_view>> Input::next() {
   for (;;) {
     const std::size_t end = buffer_.find(end_, scanned_);
@@ -54,17 +60,16 @@ bool Input::would_wait() const {
   return poll(&polled, 1, 0) == 0;
 }
 
-std::optional<std::uint64_t> Input::bytes_in_all() const {
-  struct stat status {};
-  if (fstat(fd_, &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
-  return static_cast<std::uint64_t>(status.st_size);
+std::optional<double> Input::part_taken() const {
+  if (!bytes_in_all_) return std::nullopt;
+  return static_cast<double>(bytes_taken_) / static_cast<double>(*bytes_in_all_);
 }
 
 Result<bool> Input::read_more() {
   pollfd polled[2] = {{fd_, POLLIN, 0}, {interrupt_fd_, POLLIN, 0}};
   while (poll(polled, 2, -1) < 0 && errno == EINTR) {
   }
-  if (polled[1].revents != 0) return Error{.text = "interrupted", .exit_code = kInterrupted};
+  if (polled[1].revents != 0) return interrupted();
   buffer_.erase(0, at_);
   scanned_ -= at_;
   at_ = 0;
@@ -84,7 +89,7 @@ Result<std::string> read_all(int fd, int interrupt_fd) {
     pollfd polled[2] = {{fd, POLLIN, 0}, {interrupt_fd, POLLIN, 0}};
     while (poll(polled, 2, -1) < 0 && errno == EINTR) {
     }
-    if (polled[1].revents != 0) return Error{.text = "interrupted", .exit_code = kInterrupted};
+    if (polled[1].revents != 0) return interrupted();
     const ssize_t count = read(fd, block, sizeof block);
     if (count == 0) return all;
     if (count < 0 && errno != EINTR) return failed("the body", errno);

@@ -15,16 +15,15 @@ namespace xylem::tool {
 class Input {
  public:
   // The descriptors are the caller's.
-  Input(int fd, char end, int interrupt_fd) : fd_(fd), end_(end), interrupt_fd_(interrupt_fd) {}
+  Input(int fd, char end, int interrupt_fd);
 
   // The next record, without its end; the view lives until the next call. Empty at the end.
   Result<std::optional<std::string_view>> next();
   // Whether next() would have to wait for somebody.
   [[nodiscard]] bool would_wait() const;
 
-  [[nodiscard]] std::uint64_t bytes_taken() const { return bytes_taken_; }
-  // How many bytes there are in all, if that can be known.
-  [[nodiscard]] std::optional<std::uint64_t> bytes_in_all() const;
+  // The part that was taken of the whole, from 0 to 1, if the whole can be known.
+  [[nodiscard]] std::optional<double> part_taken() const;
 
  private:
   Result<bool> read_more();
@@ -36,6 +35,7 @@ class Input {
   std::size_t at_ = 0;       // what stands before was returned
   std::size_t scanned_ = 0;  // from at_ to here there is no end
   bool ended_ = false;
+  std::optional<std::uint64_t> bytes_in_all_;  // if that can be known
   std::uint64_t bytes_taken_ = 0;
 };
 

@@ -126,7 +126,6 @@ class Loader {
 
   Result<std::monostate> load(Input& input) {
     Progress progress(tool_, "loaded");
-    const std::optional<std::uint64_t> whole = input.bytes_in_all();
     for (std::uint64_t number = 1;; ++number) {
       Result<std::optional<std::string_view>> text = input.next();
       if (!text) return after_the_rest(text.error());
@@ -136,10 +135,7 @@ class Loader {
       if (!job) return after_the_rest(job.error());
       auto added = add(std::move(job).value());
       if (!added) return added;
-      const auto part = [&] {
-        return static_cast<double>(input.bytes_taken()) / static_cast<double>(*whole);
-      };
-      progress.show(tally_.loaded, whole ? std::optional(part()) : std::nullopt);
+      progress.show(tally_.loaded, input.part_taken());
     }
   }
 
@@ -166,7 +162,7 @@ class Loader {
     batch_.push_back(std::move(job));
     if (batch_.size() < kBatchJobs && batch_bytes_ < kBatchBytes) return std::monostate{};
     auto done = finish_batch();
-    if (done && tool_.interrupted()) return Error{.text = "interrupted", .exit_code = kInterrupted};
+    if (done && tool_.interrupted()) return interrupted();
     return done;
   }
 
@@ -258,10 +254,7 @@ void report(Tool& tool, const Tally& tally) {
       tally.skipped > 0 ? fmt::format(", {} skipped", tally.skipped) : std::string();
   tool.print(fmt::format("{} loaded{}; ids, ages and counters start anew\n",
                          counted(tally.loaded, "job"), skipped));
-  if (tally.unanswered > 0) {
-    tool.complain(fmt::format("{} sent without an answer: they may have been put or not",
-                              counted(tally.unanswered, "job")));
-  }
+  tool.complain_of_unanswered(tally.unanswered);
   if (tally.put_not_buried > 0) {
     tool.complain(fmt::format("{} put, with a delay of 4294967295 s, and perhaps not buried",
                               counted(tally.put_not_buried, "job")));
@@ -270,9 +263,7 @@ void report(Tool& tool, const Tally& tally) {
 
 Result<int> load(Tool& tool, const Options& options) {
   tool.catch_interrupts();
-  Result<client::Address> address = tool.address();
-  if (!address) return address.error();
-  Result<Connection> connection = Connection::connect(address.value());
+  Result<Connection> connection = tool.connect_without_interrupts();
   if (!connection) return connection.error();
   if (options.skip_existing) {
     Result<bool> offered = offers(connection.value(), "list-jobs");
@@ -285,11 +276,7 @@ Result<int> load(Tool& tool, const Options& options) {
   const Tally& tally = loader.tally();
   report(tool, tally);
   if (!done) return done.error();
-  if (tally.refused > 0) {
-    return Error{.text = fmt::format("{} refused; the first: {}", counted(tally.refused, "job"),
-                                     tally.first_refusal->text),
-                 .exit_code = kRefused};
-  }
+  if (tally.refused > 0) return refusals(tally.refused, *tally.first_refusal);
   return tally.loaded > 0 ? kDone : kNothing;
 }
 

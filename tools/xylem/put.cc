@@ -65,7 +65,6 @@ Result<std::monostate> put_each(Tool& tool, const Options& options, Connection& 
                                 Input& input, Tally& tally) {
   Pipeline pipeline(connection, [&tally](Reply&& reply) { tally.take(reply); });
   Progress progress(tool, "put");
-  const std::optional<std::uint64_t> whole = input.bytes_in_all();
   for (;;) {
     if (input.would_wait()) {
       if (auto done = pipeline.drain(); !done) return done;
@@ -76,10 +75,7 @@ Result<std::monostate> put_each(Tool& tool, const Options& options, Connection& 
     connection.send_put(*record.value(), options.put);
     ++tally.sent;
     if (auto done = pipeline.went(); !done) return done;
-    const auto part = [&] {
-      return static_cast<double>(input.bytes_taken()) / static_cast<double>(*whole);
-    };
-    progress.show(tally.put, whole ? std::optional(part()) : std::nullopt);
+    progress.show(tally.put, input.part_taken());
   }
 }
 
@@ -95,10 +91,7 @@ void report(Tool& tool, const Tally& tally) {
         tally.put > 0 ? fmt::format(", ids {} to {}", tally.first_id, tally.last_id) : "";
     tool.print(fmt::format("{} put{}\n", counted(tally.put, "job"), ids));
   }
-  if (const std::uint64_t unknown = tally.sent - tally.answered; unknown > 0) {
-    tool.complain(fmt::format("{} sent without an answer: they may have been put or not",
-                              counted(unknown, "job")));
-  }
+  tool.complain_of_unanswered(tally.sent - tally.answered);
 }
 
 Result<int> put_many(Tool& tool, const Options& options) {
@@ -112,12 +105,7 @@ Result<int> put_many(Tool& tool, const Options& options) {
   const Result<std::monostate> done = put_each(tool, options, connection.value(), input, tally);
   report(tool, tally);
   if (!done) return done.error();
-  if (tally.refused) {
-    return Error{
-        .text = fmt::format("{} refused; the first: {}", counted(tally.answered - tally.put, "job"),
-                            tally.refused->text),
-        .exit_code = kRefused};
-  }
+  if (tally.refused) return refusals(tally.answered - tally.put, *tally.refused);
   return tally.put > 0 ? kDone : kNothing;
 }
 

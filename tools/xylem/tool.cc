@@ -63,6 +63,12 @@ Tool::Tool() : terminal_(isatty(STDOUT_FILENO) == 1), error_terminal_(isatty(STD
 
 Result<client::Address> Tool::address() const { return client::parse_address(server); }
 
+Result<Connection> Tool::connect_without_interrupts() const {
+  Result<client::Address> to = address();
+  if (!to) return to.error();
+  return Connection::connect(to.value());
+}
+
 Result<Connection> Tool::connect() const {
   Result<client::Address> to = address();
   if (!to) return to.error();
@@ -112,6 +118,17 @@ int Tool::finish(int exit_code) {
 std::string Tool::in_colour(std::string_view code, std::string_view text) const {
   const bool plain = !terminal_ || std::getenv("NO_COLOR") != nullptr;
   return plain ? std::string(text) : fmt::format("\x1b[{}m{}\x1b[0m", code, text);
+}
+
+void Tool::complain_of_unanswered(std::uint64_t puts) {
+  if (puts == 0) return;
+  complain(fmt::format("{} sent without an answer: they may have been put or not",
+                       counted(puts, "job")));
+}
+
+Error refusals(std::uint64_t count, const Error& first) {
+  return {.text = fmt::format("{} refused; the first: {}", counted(count, "job"), first.text),
+          .exit_code = kRefused};
 }
 
 Error refusal(const Reply& reply, std::string_view what) {

@@ -33,6 +33,8 @@ class Tool {
 
   Result<client::Address> address() const;
   Result<Connection> connect() const;
+  // One that no interrupt ends in the middle of a command: what came of that would not be known.
+  Result<Connection> connect_without_interrupts() const;
   // From here on SIGINT and SIGTERM end every wait with kInterrupted, so that what was done so far
   // can be told, instead of ending the process. A second one ends it.
   void catch_interrupts();
@@ -45,6 +47,8 @@ class Tool {
   void confirm(std::string_view text);
   // One line, escaped already, on standard error: "xylem: TEXT".
   void complain(std::string_view text);
+  // Of so many puts nobody knows what came of them; nothing if there are none.
+  void complain_of_unanswered(std::uint64_t puts);
   // False once standard output has failed.
   [[nodiscard]] bool can_print() const { return !output_failed_; }
   // Ends the output: `exit_code`, or kInOut with a complaint if some of it was lost.
@@ -66,6 +70,9 @@ class Tool {
 // A reply that is not the one hoped for, as an error: `what` was asked, and how the server put it.
 // NOT_FOUND has kNothing, the rest kRefused.
 Error refusal(const Reply& reply, std::string_view what);
+
+// So many jobs were refused, the first of them for this reason.
+Error refusals(std::uint64_t count, const Error& first);
 
 // Whether the server has a command of xylemd's own. Any server may be asked.
 Result<bool> offers(Connection& connection, std::string_view command);
