@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "support/temporary_folder.h"
 #include "xylem/client.h"
 
 namespace xylem::client {
@@ -22,8 +23,6 @@ class ScriptedServer {
  public:
   explicit ScriptedServer(std::vector<std::string> pieces, bool closes = true)
       : pieces_(std::move(pieces)), closes_(closes) {
-    char folder[] = "/tmp/xylem-client-XXXXXX";
-    folder_ = mkdtemp(folder);
     sockaddr_un name{};
     name.sun_family = AF_UNIX;
     address().path.copy(name.sun_path, sizeof name.sun_path - 1);
@@ -37,11 +36,9 @@ class ScriptedServer {
     thread_.join();
     if (peer_ >= 0) close(peer_);
     close(listener_);
-    unlink(address().path.c_str());
-    rmdir(folder_.c_str());
   }
 
-  [[nodiscard]] Address address() const { return {.path = folder_ + "/socket"}; }
+  [[nodiscard]] Address address() const { return {.path = folder_.path() + "/socket"}; }
 
  private:
   void play() {
@@ -57,7 +54,7 @@ class ScriptedServer {
 
   std::vector<std::string> pieces_;
   bool closes_;
-  std::string folder_;
+  test::TemporaryFolder folder_;
   int listener_ = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
   int peer_ = -1;
   std::thread thread_;

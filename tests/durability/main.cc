@@ -9,19 +9,13 @@
 #include <string_view>
 
 #include "durability/world.h"
+#include "support/seed.h"
 
 namespace xylem::durability {
 namespace {
 
 constexpr int kSteps = 400;
 constexpr int kFailingSteps = 150;
-
-// FNV-1a: a seed is a text, for example a commit's hash.
-std::uint64_t hash_of(std::string_view text) {
-  std::uint64_t hash = 14'695'981'039'346'656'037U;
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1'099'511'628'211U;
-  return hash;
-}
 
 void live(std::uint64_t seed, std::uint64_t& checks, std::uint64_t& retired) {
   World world(seed);
@@ -76,6 +70,6 @@ int main(int argc, char** argv) {
     return otherwise;
   };
   const char* seed = std::getenv("XYLEM_SEED");
-  return xylem::durability::run(xylem::durability::hash_of(seed == nullptr ? "1" : seed),
-                                number(1, 0), number(2, 20));
+  return xylem::durability::run(xylem::test::hash_of(seed == nullptr ? "1" : seed), number(1, 0),
+                                number(2, 20));
 }

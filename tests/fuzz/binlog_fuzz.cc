@@ -14,6 +14,7 @@
 #include "storage/binlog_maker.h"
 #include "storage/binlog_scan.h"
 #include "storage/binlog_twin.h"
+#include "support/temporary_folder.h"
 
 namespace xylem::test {
 namespace {

@@ -5,36 +5,17 @@
 
 #include <doctest/doctest.h>
 #include <spdlog/sinks/null_sink.h>
-#include <unistd.h>
 
-#include <filesystem>
-#include <fstream>
 #include <string>
 
 #include "server/clock.h"
+#include "support/temporary_folder.h"
 #include "xylem/storage/import.h"
 
 namespace xylem {
 namespace {
 
-// A directory that lives as long as this.
-class Folder {
- public:
-  Folder() : path_(std::filesystem::temp_directory_path() / ("xylem-start-" + pid())) {
-    std::filesystem::remove_all(path_);
-    std::filesystem::create_directory(path_);
-  }
-  ~Folder() { std::filesystem::remove_all(path_); }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-
-  [[nodiscard]] std::string path() const { return path_.string(); }
-  void make(const std::string& name) const { std::ofstream(path_ / name) << "x"; }
-
- private:
-  static std::string pid() { return std::to_string(::getpid()); }
-  std::filesystem::path path_;
-};
+using Folder = test::TemporaryFolder;
 
 Result<StartState> start(const Folder& folder) {
   Log logger("", std::make_shared<spdlog::sinks::null_sink_st>());
@@ -114,14 +95,14 @@ TEST_CASE("an empty directory begins at the wall clock") {
 
 TEST_CASE("binlogs without a log of ours, and half an import, are refused with exit code 10") {
   const Folder folder;
-  folder.make("binlog.1");
+  folder.write("binlog.1", "x");
   auto binlogs = start(folder);
   REQUIRE_FALSE(binlogs.ok());
   CHECK(binlogs.error().exit_code == 10);
   CHECK(binlogs.error().text.find("--import-binlog") != std::string::npos);
 
   const Folder half;
-  half.make(std::string(kUnfinishedImport));
+  half.write(std::string(kUnfinishedImport), "x");
   auto unfinished = start(half);
   REQUIRE_FALSE(unfinished.ok());
   CHECK(unfinished.error().exit_code == 10);

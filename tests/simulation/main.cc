@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "simulation.h"
+#include "support/seed.h"
 
 namespace xylem::simulation {
 namespace {
@@ -38,15 +39,8 @@ struct Order {
 constexpr unsigned kLongestRunSeconds = 60;
 constexpr std::chrono::seconds kShortening{20};
 
-// FNV-1a: a seed is a text, for example a commit's hash.
-std::uint64_t hash_of(std::string_view text) {
-  std::uint64_t hash = 14'695'981'039'346'656'037U;
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1'099'511'628'211U;
-  return hash;
-}
-
 Bytes bytes_of(const Order& order, std::uint64_t run) {
-  std::mt19937_64 random(hash_of(fmt::format("{} {}", order.seed, run)));
+  std::mt19937_64 random(test::hash_of(fmt::format("{} {}", order.seed, run)));
   Bytes bytes(kSettingsBytes + order.steps * kStepBytes);
   for (std::uint8_t& byte : bytes) byte = static_cast<std::uint8_t>(random() >> 56U);
   return bytes;

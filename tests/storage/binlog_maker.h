@@ -2,11 +2,7 @@
 // with the code that reads it.
 #pragma once
 
-#include <stdlib.h>
-
 #include <cstdint>
-#include <filesystem>
-#include <fstream>
 #include <string>
 #include <string_view>
 
@@ -86,31 +82,6 @@ class MadeFile {
 
   std::int32_t version_;
   std::string bytes_;
-};
-
-// A folder that is gone with its owner.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string path = (std::filesystem::temp_directory_path() / "xylem-binlog-XXXXXX").string();
-    path_ = ::mkdtemp(path.data());
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-
-  [[nodiscard]] const std::string& path() const { return path_; }
-  void write(const std::string& name, std::string_view bytes) const {
-    std::ofstream file(path_ + "/" + name, std::ios::binary);
-    file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  }
-  void write(const std::string& name, const MadeFile& file) const { write(name, file.bytes()); }
-
- private:
-  std::string path_;
 };
 
 }  // namespace xylem::test

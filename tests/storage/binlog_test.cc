@@ -16,6 +16,7 @@
 
 #include "storage/binlog_import.h"
 #include "storage/binlog_maker.h"
+#include "support/temporary_folder.h"
 
 namespace xylem::test {
 namespace {

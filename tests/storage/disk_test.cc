@@ -13,26 +13,11 @@
 #include <vector>
 
 #include "support/memory_disk.h"
+#include "support/temporary_folder.h"
 #include "xylem/storage/posix_disk.h"
 
 namespace xylem::test {
 namespace {
-
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string name = std::filesystem::temp_directory_path() / "xylem-disk-XXXXXX";
-    REQUIRE(mkdtemp(name.data()) != nullptr);
-    path_ = name;
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  ~TemporaryFolder() { std::filesystem::remove_all(path_); }
-  [[nodiscard]] const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
 
 std::unique_ptr<Directory> posix_disk(const std::string& path) {
   auto directory = open_directory(path, Access::kWrite);

@@ -16,15 +16,6 @@ namespace {
 
 constexpr std::string_view kGarbage = "what a disk may leave of a write that was never synced";
 
-PutRecord put(JobId id, std::string_view body = "body") {
-  PutRecord put;
-  put.id = id;
-  put.tube = "t";
-  put.ttr = 1;
-  put.body = body;
-  return put;
-}
-
 // Breaks the header of the batch that begins with that record.
 void break_header(LogBuilder& log, std::size_t first_record) {
   log.last_bytes()[log.written()[first_record].at - 1] ^= 1;

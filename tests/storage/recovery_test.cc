@@ -25,15 +25,6 @@ std::size_t damaged_count(const Recovered& found) {
   return static_cast<std::size_t>(std::ranges::count_if(found.segments, &FoundSegment::damaged));
 }
 
-PutRecord put(JobId id, std::string_view body = "body") {
-  PutRecord put;
-  put.id = id;
-  put.tube = "t";
-  put.ttr = 1;
-  put.body = body;
-  return put;
-}
-
 TEST_CASE("no log is a log that begins") {
   MemoryDisk disk;
   disk.put("lock", "");

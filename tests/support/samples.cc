@@ -114,6 +114,15 @@ BufferRef long_body(std::uint32_t bytes) {
   return buffer;
 }
 
+PutRecord put(JobId id, std::string_view body) {
+  PutRecord put;
+  put.id = id;
+  put.tube = "t";
+  put.ttr = 1;
+  put.body = body;
+  return put;
+}
+
 PutRecord long_put(JobId id, const BufferRef& buffer) {
   PutRecord record = put(id, "long", JobState::kReady, {buffer->data(), buffer->size() - 2});
   record.buffer = buffer.get();

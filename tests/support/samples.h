@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "xylem/core/record.h"
@@ -15,6 +16,8 @@ std::vector<Record> sample_records();
 // All fields of a record, in one line; a body that stands in a Buffer is shown like any other.
 std::string text_of(const Record& record);
 
+// A ready job, in tube t.
+PutRecord put(JobId id, std::string_view body = "body");
 // A put with a body in a Buffer, as the engine makes it; the views are into `buffer`.
 PutRecord long_put(JobId id, const BufferRef& buffer);
 // `bytes` bytes that differ from each other, and CRLF.

@@ -19,6 +19,7 @@
 #include "storage/binlog/client.h"
 #include "storage/binlog_import.h"
 #include "storage/binlog_maker.h"
+#include "support/temporary_folder.h"
 #include "transcripts/server_process.h"
 
 namespace xylem::test {
