@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "storage/checksum.h"
+#include "storage/id_mark.h"
 #include "storage/id_set.h"
 #include "storage/log_cursor.h"
 #include "storage/tail.h"
@@ -127,12 +128,17 @@ Result<Done> Recovery::find_next_number() {
 
 Result<Done> Recovery::read_heads() {
   LogCursor cursor(directory_, segments_);
+  IdMark mark;
+  std::size_t begun = 0;
   for (;;) {
     auto more = cursor.next();
     if (!more) return more.error();
     if (!more.value()) break;
+    for (; begun <= cursor.place().segment; ++begun) {
+      if (segments_[begun].readable()) mark.begin(*segments_[begun].header);
+    }
+    mark.see(cursor.item());
     if (const auto* item = std::get_if<SegmentReader::Head>(&cursor.item())) {
-      found_.last_id = std::max(found_.last_id, item->head.id);
       if (item->head.is_delete()) dead_.add(item->head.id);
     } else if (const auto* batch = std::get_if<SegmentReader::Batch>(&cursor.item())) {
       last_ = LastBatch{cursor.place(), *batch};
@@ -140,6 +146,7 @@ Result<Done> Recovery::read_heads() {
     }
   }
   dead_.finish();
+  found_.last_id = std::max(found_.last_id, mark.highest());
   if (last_ && last_->batch.header.cluster_time >= found_.cluster_time) {
     found_.cluster_time = last_->batch.header.cluster_time;
     found_.wall_time = last_->batch.header.wall_time;
@@ -151,7 +158,7 @@ Result<Done> Recovery::look_at_tail() {
   auto tail = examine_tail(directory_, segments_, last_);
   if (!tail) return tail.error();
   tail_ = tail.value();
-  found_.last_id += tail_.lost_bytes / kSmallestPutBytes;
+  found_.last_id += puts_in(tail_.lost_bytes);
   found_.last_index = tail_.index - 1;
   bytes_before_ = bytes_total_ / 2;
   segment_read_ = 0;

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "xylem/storage/record_codec.h"
+
 namespace xylem {
 namespace {
 
@@ -27,11 +29,6 @@ Tail tail_behind(const std::vector<LogSegment>& segments, const std::optional<La
     tail.index = segments[tail.place.segment].header->first_index;
   }
   return tail;
-}
-
-// A batch header stands where a batch may begin: such bytes were no record.
-std::uint64_t without_header(std::uint64_t bytes) {
-  return bytes - std::min<std::uint64_t>(bytes, kBatchHeaderBytes);
 }
 
 // A segment that was begun where the tail is has ended whatever tail there was in front of it.
@@ -91,6 +88,12 @@ Result<Done> examine_bytes(LogCursor& cursor, std::uint64_t batch_end, const Pla
 }
 
 }  // namespace
+
+std::uint64_t without_header(std::uint64_t bytes) {
+  return bytes - std::min<std::uint64_t>(bytes, kBatchHeaderBytes);
+}
+
+std::uint64_t puts_in(std::uint64_t bytes) { return bytes / kSmallestPutBytes; }
 
 Result<Tail> examine_tail(Directory& directory, const std::vector<LogSegment>& segments,
                           const std::optional<LastBatch>& last) {

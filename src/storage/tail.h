@@ -34,6 +34,12 @@ struct Tail {
 Result<Tail> examine_tail(Directory& directory, const std::vector<LogSegment>& segments,
                           const std::optional<LastBatch>& last);
 
+// Of so many bytes that do not verify, what may have been records: where a batch may begin, a
+// header stands in front of them.
+std::uint64_t without_header(std::uint64_t bytes);
+// How many puts, with an id each, may have stood in so many bytes.
+std::uint64_t puts_in(std::uint64_t bytes);
+
 // Where a segment stands before it has its name. One that is found was never finished.
 inline constexpr std::string_view kMendingName = "log.mending";
 

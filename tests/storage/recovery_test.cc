@@ -122,6 +122,55 @@ TEST_CASE("a flipped byte costs at most the record that it is in") {
   }
 }
 
+// The ids that a log with this byte flipped may give again, or leaves out; 0: goes on as the whole
+// one.
+std::int64_t ids_off(const LogBuilder& log, std::size_t at, JobId last_id) {
+  const auto disk = log.disk();
+  std::string bytes = disk->contents("log.0000000001");
+  bytes[at] = static_cast<char>(~bytes[at]);
+  disk->put("log.0000000001", bytes);
+  const Outcome outcome = recovered(*disk);
+  check_settled(*disk, outcome);
+  return static_cast<std::int64_t>(outcome.found.last_id - last_id);
+}
+
+TEST_CASE("an id that was lost with its put is not given again") {
+  LogBuilder log;
+  log.segment(1).batch({put(1)}).batch({put(2), put(3), put(4)}).batch({KickRecord{1}});
+  const std::size_t size = log.last_bytes().size();
+  for (std::size_t at = 0; at < size; ++at) {
+    CAPTURE(at);
+    const auto off = ids_off(log, at, 4);
+    CHECK((at < log.written()[4].at - kBatchHeaderBytes ? off == 0 : off >= 0));
+  }
+}
+
+TEST_CASE("ids are not left out where a later header knows them") {
+  LogBuilder log;
+  log.segment(1).batch({put(1)}).batch({put(2), put(3)}).segment(2).batch({KickRecord{1}});
+  for (std::size_t at = 0; at < log.disk()->contents("log.0000000001").size(); ++at) {
+    CAPTURE(at);
+    CHECK(ids_off(log, at, 3) == 0);
+  }
+}
+
+TEST_CASE("ids that may have stood in lost batches are not given again") {
+  LogBuilder log;
+  log.segment(1).batch({put(1)});
+  const std::size_t lost_at = log.last_bytes().size();
+  log.batch({put(2), put(3)}).batch({put(4)});
+  const std::size_t lost_end = log.last_bytes().size();
+  log.batch({KickRecord{1}});
+  const auto disk = log.disk();
+  std::string bytes = disk->contents("log.0000000001");
+  std::fill(bytes.begin() + static_cast<std::ptrdiff_t>(lost_at),
+            bytes.begin() + static_cast<std::ptrdiff_t>(lost_end), '\0');
+  disk->put("log.0000000001", bytes);
+  const Outcome outcome = recovered(*disk);
+  CHECK(outcome.found.last_id >= 4);
+  CHECK(outcome.found.last_id <= 1 + (lost_end - lost_at) / kSmallestPutBytes);
+}
+
 TEST_CASE("damage is told with file and offset, once") {
   LogBuilder log;
   log.segment(1).batch({put(1), put(2)}).batch({put(3)}).segment(2).batch({put(4)});
