@@ -167,6 +167,9 @@ void Daemon::reload() {
     if (config.listen != config_.listen) log_.warn("reload: listen needs a restart");
     if (config.user != config_.user) log_.warn("reload: user needs a restart");
     if (config.log_directory != config_.log_directory) log_.warn("reload: log.dir needs a restart");
+    if (config.log_segment_bytes != config_.log_segment_bytes) {
+      log_.warn("reload: log.segment-size needs a restart");
+    }
     xylem::configure(log_, config);
     server_->configure(config);
     log_.info("reloaded the configuration");

@@ -1,6 +1,7 @@
 """What a durable reply costs and whom it holds up: group commit within and between connections, replies that wait for
 no disk, and clients that are slow or half done while the log runs. The disk's slowness comes from disk_shim.cc."""
 import os
+import signal
 import time
 
 from log_server import LogTest, job_count, main, shim_environment
@@ -79,7 +80,44 @@ class PipelineTest(LogTest):
             client.body(1)
             worst = max(worst, time.monotonic() - begin)
         self.assertLess(worst, SLOW / 2)
-        self.assertGreater(int(client.stats()["log-fsyncs"]), 2)
+        self.assertGreaterEqual(int(client.stats()["log-fsyncs"]), 2)
+
+    def test_a_reload_changes_when_replies_leave(self):
+        server = self.serve_slowly(config="log:\n  sync: always\n")
+        client = self.connect(server)
+        self.be_slow()
+
+        def put_takes():
+            begin = time.monotonic()
+            self.assertTrue(client.put().startswith(b"INSERTED"))
+            return time.monotonic() - begin
+
+        def reload(sync, interval=3_600_000):
+            server.write_config(f"log:\n  sync: {sync}\n  interval: {interval}\n")
+            server.kill(signal.SIGHUP)
+            reloads.append(server.wait_for_log("reloaded", len(reloads) + 1))
+
+        reloads = []
+        self.assertGreater(put_takes(), SLOW * 0.9)
+        client.send(b"put 0 0 60 1\r\nx\r\n")  # waits for a sync that is under way
+        time.sleep(SLOW / 4)
+        reload("interval")
+        self.assertTrue(client.line().startswith(b"INSERTED"))
+        time.sleep(2 * SLOW)
+        self.assertLess(put_takes(), SLOW / 2)
+        synced = int(client.stats()["log-fsyncs"])
+        time.sleep(2 * SLOW)
+        self.assertEqual(int(client.stats()["log-fsyncs"]), synced)
+        # What was written is synced a new interval later, though nothing more is.
+        reload("interval", 20)
+        self.wait_for_stats(client, "synced", lambda stats: int(stats["log-fsyncs"]) > synced)
+        reload("never")
+        self.assertLess(put_takes(), SLOW / 2)
+        reload("always")
+        self.assertGreater(put_takes(), SLOW * 0.9)
+        server.write_config("log:\n  segment-size: 65536\n")
+        server.kill(signal.SIGHUP)
+        server.wait_for_log("log.segment-size needs a restart")
 
     def test_a_slow_reader_and_a_half_command(self):
         server = self.serve("-s", "65536")
@@ -97,9 +135,9 @@ class PipelineTest(LogTest):
         self.kill(server)
         self.assertEqual(job_count(self.connect(self.serve()).stats()), 302)
 
-    def serve_slowly(self, *args):
+    def serve_slowly(self, *args, **options):
         self.trigger = os.path.join(self.folder, "slow")
-        return self.serve(*args, env=shim_environment(slow=self.trigger))
+        return self.serve(*args, env=shim_environment(slow=self.trigger), **options)
 
     def be_slow(self):
         with open(self.trigger + ".new", "w", encoding="ascii") as file:
