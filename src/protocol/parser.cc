@@ -15,7 +15,6 @@ namespace xylem {
 namespace {
 
 constexpr std::string_view kCrlf = "\r\n";
-constexpr std::uint32_t kCrlfBytes = 2;
 
 std::string_view take(std::string_view& input, std::size_t bytes) {
   const std::string_view front = input.substr(0, bytes);
@@ -122,11 +121,6 @@ std::span<char> Parser::body_space() {
 void Parser::body_arrived(std::size_t bytes) {
   CHECK(state_ == State::kLongBody && bytes <= lacking_bytes());
   buffer_->filled(static_cast<std::uint32_t>(bytes));
-}
-
-// Of a long body and its CRLF.
-std::uint32_t Parser::lacking_bytes() const {
-  return body_bytes_ + kCrlfBytes - (buffer_ ? buffer_->size() : 0);
 }
 
 // For `bytes` more of a long body. The buffer is at most twice as long as what has arrived, beyond

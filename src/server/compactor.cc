@@ -14,6 +14,8 @@ namespace {
 constexpr std::uint64_t kWaitingBytes = 4'194'304;
 // One slice, in bytes; limits::kSlice is one in jobs.
 constexpr std::uint64_t kSliceBytes = 262'144;
+// By how much a put may be longer when it is logged again: counters, a deadline.
+constexpr std::uint64_t kPutGrowth = 32;
 // Dead segments that one step finds.
 constexpr std::size_t kRetiredPerStep = 64;
 
@@ -38,25 +40,43 @@ std::uint64_t Compactor::retired_bytes() const {
   return sum;
 }
 
-// design.md's bound is 2 x live + 4 segments; here is one less, for what a turn may add. Whoever
-// deletes faster than the disk forgets is slowed down. On a full disk that would not help, nor
-// while the engine still frees what was flushed.
-bool Compactor::is_behind() const {
-  const bool at_work = state_ != State::kIdle || !retired_.empty();
-  return at_work && !log_.is_full() && !log_.has_failed() && !engine_.is_freeing() &&
-         log_.total_bytes() > 2 * engine_.live_bytes() + 3 * log_.segment_bytes();
+// design.md's bound is 2 x live + 4 segments. What is logged again takes space before it gives some
+// back. A quarter of a segment is left for what the next command kills.
+bool Compactor::is_over() const {
+  const std::uint64_t segment = log_.segment_bytes();
+  std::uint64_t most = log_.most_bytes();
+  if (state_ != State::kIdle) most += std::min(segment, from_bytes_);
+  return most + segment / 4 > 2 * engine_.live_bytes() + 4 * segment;
 }
 
-// On a full disk a quarter of the current segment stays for the commands that are still taken.
+// Whoever deletes faster than the disk forgets is slowed down, from one command to the next. On a
+// full disk that would not help, nor while the engine still frees what was flushed.
+bool Compactor::is_behind() const {
+  if (!is_over() || log_.is_full() || log_.has_failed() || engine_.is_freeing()) return false;
+  if (state_ == State::kLogging && room_ == WriteAheadLog::Room::kNo) return false;
+  return state_ != State::kIdle || !retired_.empty() || is_due();
+}
+
+// For the disk; near the bound for what is on its way out, since to log again takes more space
+// first. On a full disk a quarter of the current segment stays for the commands that are still
+// taken.
 bool Compactor::must_wait() const {
-  if (log_.waiting_bytes() > kWaitingBytes) return true;
+  if (log_.waiting_bytes() > std::min(kWaitingBytes, log_.segment_bytes())) return true;
+  if (!retired_.empty() && is_over()) return true;
   return log_.is_full() && log_.room() < log_.segment_bytes() / 4;
+}
+
+// A segment larger than others may be one job, which has to fit whole.
+bool Compactor::has_room() {
+  const bool is_large = from_bytes_ > log_.segment_bytes() && engine_.live_in(from_) != 0;
+  room_ = is_large ? log_.room_for(from_bytes_ + kPutGrowth) : WriteAheadLog::Room::kYes;
+  return room_ == WriteAheadLog::Room::kYes;
 }
 
 void Compactor::step() {
   if (log_.has_failed()) return;
   remove_retired();
-  if (state_ == State::kLogging && can_log()) log_slice();
+  if (state_ == State::kLogging && can_log() && has_room()) log_slice();
   for (std::size_t n = 0; n < kRetiredPerStep && state_ == State::kIdle && is_due(); ++n) {
     if (!begin()) return;
   }
@@ -74,7 +94,9 @@ void Compactor::remove_retired() {
 
 // False: not now.
 bool Compactor::begin() {
-  from_ = log_.sealed(retired_.size())->number;
+  const WriteAheadLog::Sealed oldest = *log_.sealed(retired_.size());
+  from_ = oldest.number;
+  from_bytes_ = oldest.bytes;
   if (from_ == log_.current()) return leave_current();
   if (engine_.live_in(from_) == 0) {
     retire();
@@ -96,11 +118,12 @@ void Compactor::done(std::unique_ptr<SegmentScan> scan) {
   found_ = std::move(scan);
   next_job_ = 0;
   walked_to_ = 0;
+  room_ = WriteAheadLog::Room::kYes;
   state_ = State::kLogging;
 }
 
 void Compactor::log_slice() {
-  const std::uint64_t most = log_.waiting_bytes() + kSliceBytes;
+  const std::uint64_t most = log_.waiting_bytes() + std::min(kSliceBytes, log_.segment_bytes() / 4);
   for (std::uint32_t n = 0; n < limits::kSlice && log_.waiting_bytes() < most; ++n) {
     if (engine_.live_in(from_) == 0) return retire();
     out_.clear();

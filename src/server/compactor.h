@@ -33,7 +33,9 @@ class Compactor {
   // Does what can be done now, at most a slice of it; appends to the log.
   void step();
   // step() has more to do at once.
-  [[nodiscard]] bool has_more() const { return state_ == State::kLogging && can_log(); }
+  [[nodiscard]] bool has_more() const {
+    return state_ == State::kLogging && can_log() && room_ == WriteAheadLog::Room::kYes;
+  }
   // It waits for the log to be synced, whatever the policy.
   [[nodiscard]] bool wants_sync() const {
     return !retired_.empty() && log_.durable() < retired_.back();
@@ -50,10 +52,12 @@ class Compactor {
  private:
   enum class State { kIdle, kReading, kLogging };
 
+  [[nodiscard]] bool is_over() const;
   [[nodiscard]] bool is_due() const;
   [[nodiscard]] std::uint64_t retired_bytes() const;
   [[nodiscard]] bool must_wait() const;
   [[nodiscard]] bool can_log() const { return engine_.live_in(from_) == 0 || !must_wait(); }
+  bool has_room();
   void remove_retired();
   bool begin();
   bool leave_current();
@@ -68,9 +72,12 @@ class Compactor {
   DiskWorker<SegmentScan, Compactor> reader_;
   State state_ = State::kIdle;
   SegmentNumber from_ = 0;
+  std::uint64_t from_bytes_ = 0;
   std::unique_ptr<SegmentScan> found_;
   std::size_t next_job_ = 0;  // of those that were found
   JobId walked_to_ = 0;       // of the walk over all jobs, if the file could not be trusted
+  // For what is logged again; kNo: a job that is larger than a segment has to wait for the disk.
+  WriteAheadLog::Room room_ = WriteAheadLog::Room::kYes;
   // For each retired segment, the oldest of the log: when this batch is on disk it may go.
   std::deque<BatchIndex> retired_;
   std::size_t removing_ = 0;  // of them

@@ -124,7 +124,7 @@ void Connection::keep(std::string_view left) {
 // Who has nothing to run or to hear is gone at once, before the turn goes on to others.
 void Connection::on_end_of_input() {
   input_ended_ = true;
-  if (pending_.empty() && !waiting_ && !is_resuming && !out_) return close();
+  if (pending_.empty() && !waiting_ && !is_resuming && !awaits_room_ && !out_) return close();
   half_close();
   server_.resume_later(*this);
 }
@@ -145,9 +145,23 @@ void Connection::resume() {
 void Connection::run(std::string_view& input) {
   for (std::uint32_t count = 0; may_run(); ++count) {
     if (count == limits::kCommandsPerTurn || server_.spent()) return server_.resume_later(*this);
+    using Room = WriteAheadLog::Room;
+    const auto put = parser_.put_at_hand(input);
+    const Room room = put ? server_.room_for_put(*put) : Room::kYes;
+    if (room == Room::kNotYet) return await_room();
     Parser::Item item = parser_.next(input);
-    if (!perform(item)) return;
+    if (!perform(item, room == Room::kYes)) return;
   }
+}
+
+void Connection::await_room() {
+  awaits_room_ = true;
+  server_.await_room(*this);
+}
+
+void Connection::ask_for_room() {
+  awaits_room_ = false;
+  resume();
 }
 
 template <class Write>
@@ -161,10 +175,10 @@ void Connection::say(Write write) {
 }
 
 // False: there is no complete command.
-bool Connection::perform(Parser::Item& item) {
+bool Connection::perform(Parser::Item& item, bool has_room) {
   if (auto* command = std::get_if<Command>(&item)) {
     waiting_ = owes_reply(*command);
-    server_.execute(*this, *command);
+    server_.execute(*this, *command, has_room);
     return true;
   }
   if (const auto* refused = std::get_if<Parser::Refused>(&item)) {
@@ -234,7 +248,9 @@ bool Connection::is_over_limit() const {
   return out_ && out_->bytes() > server_.out_buffer_limit();
 }
 
-bool Connection::may_run() const { return !waiting_ && !ending_ && !is_over_limit(); }
+bool Connection::may_run() const {
+  return !waiting_ && !ending_ && !awaits_room_ && !is_over_limit();
+}
 
 int Connection::wanted_events() const {
   const bool reads = !input_ended_ && !ending_ && !stalled_ && !is_over_limit() &&

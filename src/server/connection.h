@@ -14,6 +14,7 @@
 //    pending_, at most limits::kReadAheadBytes of it. The rest stays in the kernel.
 //  - An idle connection owns no buffer: it reads into the turn's, writes from the pool's.
 //  - One write a turn (flush), whatever was said.
+//  - A put that has no room in the log yet is not run, nor what it sent behind it.
 //  - A reply that waits for the log holds back what stands behind it; commands go on being run.
 //  - The end of the input ends nothing: what was read is run and answered first.
 //
@@ -65,9 +66,12 @@ class Connection {
   void answer(const ReplyDetails& details, const ProcessStats& process);
   // Runs what is pending, if nothing stands in its way. The server calls it from the resume list.
   void resume();
+  // A put of its may have room in the log now: runs it, or asks once more.
+  void ask_for_room();
   // It was stalled, and may read again.
   void go_on();
   [[nodiscard]] bool is_stalled() const { return stalled_; }
+  [[nodiscard]] bool awaits_room() const { return awaits_room_; }
   // Sends what it has to say. The server calls it at the end of the turn, from the dirty list.
   void flush();
   // Runs no command any more; closes when all output has left.
@@ -83,6 +87,7 @@ class Connection {
   Links<Connection> idle_links;
   Links<Connection> held_links;
   Links<Connection> stalled_links;
+  Links<Connection> roomless_links;
   bool is_dirty = false;
   bool is_resuming = false;
   bool is_held = false;
@@ -101,7 +106,8 @@ class Connection {
   void half_close();
 
   void run(std::string_view& input);
-  bool perform(Parser::Item& item);
+  void await_room();
+  bool perform(Parser::Item& item, bool has_room);
   // Appends what `write(text)` appends to its argument.
   template <class Write>
   void say(Write write);
@@ -124,6 +130,7 @@ class Connection {
   bool half_closed_ = false;  // the engine knows that it will
   bool send_stuck_ = false;   // the socket took not all
   bool stalled_ = false;      // not read: too much waits for the disk
+  bool awaits_room_ = false;  // its next command is a put that may not fit into the log
   bool ending_ = false;
   bool closed_ = false;
 };

@@ -77,6 +77,10 @@ bool Journal::is_behind() const {
   return !log_->is_full() && waiting > log_->room_ahead();
 }
 
+WriteAheadLog::Room Journal::room_for_put(std::uint32_t body_bytes) {
+  return log_->room_for(put_bytes(limits::kTubeNameBytes, body_bytes, true, false));
+}
+
 bool Journal::wants_sync() const {
   if (settling_ || sync_is_due_ || compactor_.wants_sync()) return true;
   switch (sync_) {
@@ -94,7 +98,9 @@ void Journal::end_turn(bool alone) {
   if (!settling_) compactor_.step();
   write(alone);
   do_chores();
+  log_->forget_wishes();
   tell_state();
+  retry_while_short();
 }
 
 void Journal::write(bool alone) {
@@ -149,7 +155,21 @@ void Journal::done(std::unique_ptr<LogChore> chore) {
   log_->finish(std::move(chore));
 }
 
-// The engine is told, and once the operator; while the disk is full it is asked each second.
+// Each second it is asked whether there is space now.
+void Journal::retry_while_short() {
+  const bool is_short = !log_->has_failed() && (log_->is_full() || log_->refuses_large());
+  if (is_short == (uv_is_active(reinterpret_cast<uv_handle_t*>(&retry_timer_)) != 0)) return;
+  const auto on_retry = [](uv_timer_t* handle) {
+    static_cast<Journal*>(handle->data)->log_->try_again();
+  };
+  if (is_short) {
+    uv_timer_start(&retry_timer_, on_retry, kRetryMs, kRetryMs);
+  } else {
+    uv_timer_stop(&retry_timer_);
+  }
+}
+
+// The engine is told, and once the operator.
 void Journal::tell_state() {
   const LogState state = log_->has_failed() ? LogState::kFailed
                          : log_->is_full()  ? LogState::kFull
@@ -157,18 +177,11 @@ void Journal::tell_state() {
   if (state == state_) return;
   state_ = state;
   engine_.set_log_state(state);
-  uv_timer_stop(&retry_timer_);
   switch (state) {
     case LogState::kOk:
       return logger_.info("log: there is space again");
-    case LogState::kFull: {
-      logger_.error("log: the disk is full; put is refused until there is space");
-      const auto on_retry = [](uv_timer_t* handle) {
-        static_cast<Journal*>(handle->data)->log_->try_again();
-      };
-      uv_timer_start(&retry_timer_, on_retry, kRetryMs, kRetryMs);
-      return;
-    }
+    case LogState::kFull:
+      return logger_.error("log: the disk is full; put is refused until there is space");
     case LogState::kFailed:
       logger_.critical("log: {}; jobs can be looked at, but nothing can change until a restart",
                        log_->failure().text);

@@ -58,9 +58,15 @@ class Journal {
   void end_turn(bool alone);
   // The loop must not sleep: there is something to log again.
   [[nodiscard]] bool has_more() const { return !settling_ && compactor_.has_more(); }
-  // More waits for the disk than should, or than there is room for, or the log has grown over its
-  // bound: no socket is to be read.
+  // The log is at its bound, and compaction at work.
+  [[nodiscard]] bool is_over() const { return compactor_.is_behind(); }
+  // That, or more waits for the disk than should, or than there is room for: no socket is to be
+  // read.
   [[nodiscard]] bool is_behind() const;
+  // For a put with such a body (WriteAheadLog::room_for()); to be asked before it is executed,
+  // again in each turn.
+  [[nodiscard]] WriteAheadLog::Room room_for_put(std::uint32_t body_bytes);
+  [[nodiscard]] LogState state() const { return state_; }
   [[nodiscard]] bool has_failed() const { return log_->has_failed(); }
   // It has failed, and the engine was told.
   [[nodiscard]] bool has_given_up() const { return state_ == LogState::kFailed; }
@@ -85,6 +91,7 @@ class Journal {
   void finish(std::unique_ptr<LogWrite> write);
   void do_chores();
   void tell_state();
+  void retry_while_short();
   void count_sync(const LogWrite& write);
 
   Server& server_;
@@ -96,7 +103,7 @@ class Journal {
   DiskWorker<LogWrite, Journal> writer_;
   DiskWorker<LogChore, Journal> janitor_;
   uv_timer_t sync_timer_{};   // interval: runs while something is written and not synced
-  uv_timer_t retry_timer_{};  // full: runs while no spare can be had
+  uv_timer_t retry_timer_{};  // runs while a spare, or a larger one, cannot be had
 
   SyncPolicy sync_ = SyncPolicy::kAlways;
   std::uint32_t interval_ms_ = 0;

@@ -66,15 +66,23 @@ void Server::begin_turn() {
   in_turn_ = true;
   steps_ = 0;
   now_ = clock_.read();
-  if (engine_.next_deadline() > now_.floor) return;
+  tick_is_due_ = engine_.next_deadline() <= now_.floor;
+  if (tick_is_due_ && !log_is_over()) tick();
+}
+
+void Server::tick() {
+  tick_is_due_ = false;
   out_.clear();
   engine_.tick(now_.floor, out_);
   deliver(nullptr);
 }
 
-void Server::execute(Connection& connection, const Command& command) {
+void Server::execute(Connection& connection, const Command& command, bool has_room) {
+  if (tick_is_due_) tick();
   out_.clear();
+  if (!has_room) engine_.set_log_state(LogState::kFull);
   engine_.execute(connection.id(), command, now_.ceil, out_);
+  if (!has_room) engine_.set_log_state(journal_->state());
   steps_ += 1 + out_.steps;
   deliver(&connection);
 }
@@ -126,18 +134,39 @@ void Server::serve_resume_list() {
 
 void Server::end_turn() {
   begin_turn();  // the first turn of all begins here
-  if (journal_) write_log();
+  bool recorded = false;
+  if (journal_) {
+    serve_roomless();
+    write_log();
+    recorded = serve_roomless();  // what was written does not wait any more
+  }
   flush_dirty();
   in_turn_ = false;
   const Time deadline = engine_.next_deadline();
   const bool has_more =
-      (!resume_.empty() && !disk_is_behind()) || (journal_ && journal_->has_more());
-  if (!has_more && deadline > now_.floor) {
+      recorded || (!resume_.empty() && !disk_is_behind()) || (journal_ && journal_->has_more());
+  if (!has_more && log_is_over()) {
+    uv_idle_stop(&stay_awake_);  // the disk is at work, and wakes it
+  } else if (!has_more && deadline > now_.floor) {
     uv_idle_stop(&stay_awake_);
     timer_.arm(deadline);
   } else {
     uv_idle_start(&stay_awake_, [](uv_idle_t*) {});
   }
+}
+
+// Each asks once; who has to ask again comes on the list anew. Whether any was served.
+bool Server::serve_roomless() {
+  bool any = false;
+  const Connection* last = roomless_.back();
+  while (!roomless_.empty()) {
+    Connection* connection = roomless_.pop_front();
+    const bool is_last = connection == last;
+    connection->ask_for_room();
+    any = any || !connection->awaits_room();
+    if (is_last) break;
+  }
+  return any;
 }
 
 void Server::write_log() {
@@ -183,6 +212,8 @@ void Server::hold(Connection& connection) {
 
 void Server::stall(Connection& connection) { stalled_.push_back(connection); }
 
+void Server::await_room(Connection& connection) { roomless_.push_back(connection); }
+
 void Server::add_client(int socket) {
   if (connection_count_ >= most_connections_) return refuse(socket);
   ++connection_count_;
@@ -219,6 +250,7 @@ void Server::closed(Connection& connection) {
   if (connection.is_resuming) resume_.erase(connection);
   if (connection.is_held) held_.erase(connection);
   if (connection.is_stalled()) stalled_.erase(connection);
+  if (connection.awaits_room()) roomless_.erase(connection);
   if (idle_timeout_seconds_ > 0) idle_.remove(connection);
   connections_[index_of(connection.id())] = nullptr;
   log_.debug("client {}: closed", index_of(connection.id()));

@@ -9,7 +9,8 @@
 //                        | Server::deliver      records -> journal; replies -> each client's    |
 //                        |                      out buffer; dirty list                          |
 //       uv: check        | resume list          commands that had to wait, cause now gone       |
-//       uv: prepare      | Journal::end_turn    all records of the turn: one batch              |
+//       uv: prepare      | roomless list        puts that may have room in the log now          |
+//                        | Journal::end_turn    all records of the turn: one batch              |
 //                        | Connection::flush    one write for each dirty connection             |
 //                        +----------------------------------------------------------------------+
 //       sleep until the next socket or the engine's deadline; not at all if work was left over
@@ -17,6 +18,7 @@
 // Rules it keeps:
 //  - The replies of one call of the engine are delivered before the next: their views die then.
 //  - now is one moment for the whole turn.
+//  - While the log is over its bound nothing goes on that would add to it: no command, and no tick.
 //  - What is left over (a tick's budget, kCommandsPerTurn, kStepsPerTurn) is done in the next
 //    turn, after the sockets had theirs; then the loop does not sleep.
 #pragma once
@@ -75,7 +77,8 @@ class Server {
   void begin_turn();
   [[nodiscard]] Time now() const { return now_.floor; }
   [[nodiscard]] Time now_ceil() const { return now_.ceil; }
-  void execute(Connection& connection, const Command& command);
+  // `has_room`: false for a put that the log has no room for.
+  void execute(Connection& connection, const Command& command, bool has_room);
   void half_close(Connection& connection);
   void closed(Connection& connection);
   void mark_dirty(Connection& connection);
@@ -85,6 +88,12 @@ class Server {
   void hold(Connection& connection);
   // It has something to read, but too much waits for the disk: it is told when it may read again.
   void stall(Connection& connection);
+  // Before a put is executed, in each turn that it waits.
+  [[nodiscard]] WriteAheadLog::Room room_for_put(std::uint32_t body_bytes) {
+    return journal_ ? journal_->room_for_put(body_bytes) : WriteAheadLog::Room::kYes;
+  }
+  // There was not, yet: it is told to ask again at the end of each turn.
+  void await_room(Connection& connection);
   [[nodiscard]] bool disk_is_behind() const { return journal_ && journal_->is_behind(); }
   // Replies that wait for this or less of the log may leave.
   [[nodiscard]] std::uint64_t released() const {
@@ -105,12 +114,15 @@ class Server {
   // As much as a connection may read ahead, so that what one read brought always has room there.
   static constexpr std::size_t kReadBufferBytes = limits::kReadAheadBytes;
 
+  void tick();
   void end_turn();
   void serve_resume_list();
+  bool serve_roomless();
   void write_log();
   void flush_dirty();
   // Delivers out_; a client other than `executing` may go on with what it has pending.
   void deliver(const Connection* executing);
+  [[nodiscard]] bool log_is_over() const { return journal_ && journal_->is_over(); }
   [[nodiscard]] bool must_wait_for_log(const Reply& reply) const;
   [[nodiscard]] ProcessStats process_stats() const;
   void refuse(int socket);
@@ -133,7 +145,8 @@ class Server {
   Output out_;
   Moment now_;
   bool in_turn_ = false;
-  std::uint64_t steps_ = 0;  // of this turn's events or, after them, of its resume list
+  bool tick_is_due_ = false;  // at the begin of the turn, and not done yet
+  std::uint64_t steps_ = 0;   // of this turn's events or, after them, of its resume list
   Time started_at_;
   ProcessInfo process_;
 
@@ -144,6 +157,7 @@ class Server {
   List<Connection, &Connection::resume_links> resume_;
   List<Connection, &Connection::held_links> held_;
   List<Connection, &Connection::stalled_links> stalled_;
+  List<Connection, &Connection::roomless_links> roomless_;
   IdleList idle_;
 
   std::uint64_t possible_connections_;

@@ -101,6 +101,28 @@ bool WriteAheadLog::make_room(std::uint64_t bytes) {
   return true;
 }
 
+// What waits and the record fit, whatever is split where, if one of the two takes them all.
+WriteAheadLog::Room WriteAheadLog::room_for(std::uint64_t record_bytes) {
+  const std::uint64_t bytes = waiting_bytes() + kBatchHeaderBytes + record_bytes;
+  const Segment& last = segments_.back();
+  if (failure_ || (!last.closed && last.end + bytes <= last.bytes)) return Room::kYes;
+  if (spare_ && spare_->end + bytes <= spare_->bytes) return Room::kYes;
+  if (!is_large(kBatchHeaderBytes + record_bytes)) return full_ ? Room::kNo : Room::kNotYet;
+  const std::uint64_t wanted = in_blocks(kSegmentHeaderBytes + bytes + closing_bytes());
+  if (full_ || (refuses_large() && wanted >= refused_bytes_)) return Room::kNo;
+  wanted_spare_bytes_ = std::max(wanted_spare_bytes_, wanted);
+  return Room::kNotYet;
+}
+
+void WriteAheadLog::forget_wishes() {
+  if (newest() == last_placed_) wanted_spare_bytes_ = segment_bytes_;
+}
+
+void WriteAheadLog::try_again() {
+  tries_again_ = true;
+  refused_bytes_ = 0;
+}
+
 void WriteAheadLog::roll() {
   segments_bytes_ += in_blocks(spare_->bytes);
   segments_.push_back(std::move(*spare_));
@@ -118,7 +140,7 @@ void WriteAheadLog::place(Gathered gathered, const LogMoment& moment, LogWrite& 
   add(write, segment, segment.end, batch.parts());
   segment.end += batch.bytes();
   segment.unsynced = true;
-  segment.closed = segment.bytes > in_blocks(segment_bytes_);
+  segment.closed = is_large(batch.bytes());
   write.bytes += batch.bytes();
   write.record_count += batch.record_count();
   if (gathered.thought != segment.number) {
@@ -187,6 +209,10 @@ std::uint64_t WriteAheadLog::total_bytes() const {
   return segments_bytes_ + (spare_ ? in_blocks(spare_->bytes) : 0);
 }
 
+std::uint64_t WriteAheadLog::most_bytes() const {
+  return segments_bytes_ + (spare_ ? in_blocks(spare_->bytes) : segment_bytes_);
+}
+
 std::uint64_t WriteAheadLog::room() const {
   const Segment& segment = segments_.back();
   const std::uint64_t used = segment.end + waiting_bytes();
@@ -232,8 +258,7 @@ WriteAheadLog::Segment* WriteAheadLog::oldest_uncut() {
 std::unique_ptr<LogChore> WriteAheadLog::begin_chore() {
   if (busy_ || failure_) return nullptr;
   if (removing_ != 0) return remove_segments();
-  const bool may_try = !full_ || tries_again_;
-  if (may_try && (!spare_ || spare_->bytes < wanted_spare_bytes_)) return prepare_spare();
+  if (wants_spare()) return prepare_spare();
   Segment* const uncut = oldest_uncut();
   return uncut == nullptr ? nullptr : cut(*uncut);
 }
@@ -257,11 +282,23 @@ std::unique_ptr<LogChore> WriteAheadLog::remove_segments() {
   return chore;
 }
 
-// A new one, or the one that there is grows.
+// A larger one that nobody wants any more shrinks, once nothing waits that might need it.
+bool WriteAheadLog::wants_spare() const {
+  if (!spare_) return !full_ || tries_again_;
+  if (spare_->bytes > wanted_spare_bytes_) return newest() == last_placed_;
+  const bool may_grow = !refuses_large() || wanted_spare_bytes_ < refused_bytes_;
+  return spare_->bytes < wanted_spare_bytes_ && may_grow;
+}
+
+// A new one, which is like all others at first, or the one that there is grows or shrinks.
 std::unique_ptr<LogChore> WriteAheadLog::prepare_spare() {
   const SegmentNumber number = spare_ ? spare_->number : last_number_ + 1;
-  auto chore = new_chore(LogChore::Kind::kPrepareSpare, number, wanted_spare_bytes_);
-  if (spare_) chore->file_ = std::move(spare_->file);
+  const std::uint64_t bytes = spare_ ? wanted_spare_bytes_ : segment_bytes_;
+  auto chore = new_chore(LogChore::Kind::kPrepareSpare, number, bytes);
+  if (spare_) {
+    chore->file_ = std::move(spare_->file);
+    chore->bytes_before_ = spare_->bytes;
+  }
   spare_.reset();
   tries_again_ = false;
   return chore;
@@ -279,16 +316,7 @@ void WriteAheadLog::finish(std::unique_ptr<LogChore> chore) {
   if (chore->error) return fail(*chore->error);
   switch (chore->kind_) {
     case LogChore::Kind::kPrepareSpare:
-      full_ = chore->full_;
-      if (full_ && chore->file_ == nullptr) return;
-      last_number_ = chore->number_;
-      spare_ = Segment{.number = chore->number_,
-                       .bytes = chore->bytes_,
-                       .end = kSegmentHeaderBytes,
-                       .salt = random_salt(),
-                       .file = std::move(chore->file_),
-                       .has_header = false};
-      return;
+      return take_spare(*chore);
     case LogChore::Kind::kTrim: {
       const auto cut = std::ranges::find(segments_, chore->number_, &Segment::number);
       segments_bytes_ -= in_blocks(cut->bytes) - in_blocks(chore->bytes_);
@@ -301,9 +329,25 @@ void WriteAheadLog::finish(std::unique_ptr<LogChore> chore) {
         if (segments_.front().damaged) --damaged_count_;
         segments_.pop_front();
       }
-      tries_again_ = true;
+      try_again();
       return;
   }
+}
+
+// If it could not grow, others go on with it as it was.
+void WriteAheadLog::take_spare(LogChore& chore) {
+  full_ = chore.file_ == nullptr;
+  if (full_) return;
+  const bool refused = chore.full_;
+  if (refused) refused_bytes_ = chore.bytes_;
+  if (refused) wanted_spare_bytes_ = segment_bytes_;
+  last_number_ = chore.number_;
+  spare_ = Segment{.number = chore.number_,
+                   .bytes = refused ? chore.bytes_before_ : chore.bytes_,
+                   .end = kSegmentHeaderBytes,
+                   .salt = random_salt(),
+                   .file = std::move(chore.file_),
+                   .has_header = false};
 }
 
 }  // namespace xylem

@@ -59,8 +59,8 @@ Result<Done> LogChore::remove() {
   return directory_->sync();
 }
 
-// A new file, or a spare that has to grow. If the disk is full a new one goes again, and one that
-// was there goes back to what it was.
+// A new file, or a spare that has to grow or shrink. If the disk is full a new one goes again, and
+// one that was there goes back to what it was.
 Result<Done> LogChore::prepare_spare() {
   const bool is_new = file_ == nullptr;
   if (is_new) {
@@ -70,15 +70,11 @@ Result<Done> LogChore::prepare_spare() {
     full_ = file_ == nullptr;
     if (full_) return Done{};
   }
-  auto size = file_->size();
-  if (!size) return size.error();
+  if (bytes_ < bytes_before_) return file_->truncate(bytes_);
   auto allocated = file_->allocate(bytes_);
   if (!allocated) return allocated.error();
   full_ = !allocated.value();
-  if (full_ && !is_new) {
-    bytes_ = size.value();
-    return file_->truncate(bytes_);
-  }
+  if (full_ && !is_new) return file_->truncate(bytes_before_);
   if (full_) {
     file_.reset();
     return directory_->remove(segment_name(number_));

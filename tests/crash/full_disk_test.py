@@ -64,9 +64,9 @@ class FullDiskTest(LogTest):
             self.assertEqual(client.ask(b"delete %d\r\n" % id), b"DELETED")
         return ids[half:]
 
-    def takes_puts_again(self, client):
+    def takes_puts_again(self, client, body=BODY):
         end = time.monotonic() + 10
-        while client.put(BODY).split()[0] != b"INSERTED":
+        while client.put(body).split()[0] != b"INSERTED":
             self.assertLess(time.monotonic(), end, client.stats())
             time.sleep(0.05)
         self.wait_for_stats(client, "not full", lambda stats: stats["log-state"] == "ok")
@@ -113,6 +113,39 @@ class FullDiskTest(LogTest):
         server = self.serve_small()
         client = self.connect(server)
         self.has(client, ids)
+        self.takes_puts_again(client)
+
+    def test_a_job_larger_than_what_is_left(self):
+        """It is refused, and nobody waits for it."""
+        server = self.serve("-s", str(SEGMENT), "-z", "9000000")
+        client, other = self.connect(server), self.connect(server)
+        big = b"B" * 8_000_000
+        command = b"put 0 0 60 %d\r\n%s" % (len(big), big)
+        client.send(command + b"\r\n" + b"put 5 0 60 5\r\nsmall\r\n")
+        self.assertEqual(other.put(b"meanwhile").split()[0], b"INSERTED")
+        self.assertEqual(client.line(), b"OUT_OF_MEMORY")
+        self.assertEqual(client.line().split()[0], b"INSERTED")
+        client.send(command + b"\rx")
+        self.assertEqual(client.line(), b"EXPECTED_CRLF")
+        fits = b"F" * 1_000_000
+        self.takes_puts_again(client, fits)
+        self.assertEqual(other.stats()["log-state"], "ok")
+        self.kill(server)
+        stats = self.connect(self.serve_small()).stats()
+        self.assertEqual(job_count(stats), 3)
+
+    def test_a_large_job_is_in_the_way_of_compaction(self):
+        """There is no room to log it again: others go on, and when it is deleted all is as it was."""
+        server = self.serve("-s", str(SEGMENT), "-z", "3000000")
+        client = self.connect(server)
+        large, = [int(client.put(b"L" * 1_300_000).split()[1])]
+        ids = self.fill(client)
+        client.send(b"".join(b"delete %d\r\n" % id for id in ids))
+        self.assertEqual({client.line() for _ in ids}, {b"DELETED"})
+        self.assertEqual(client.ask(b"reserve\r\n"), b"RESERVED %d 1300000" % large)
+        client.body(1_300_000)
+        self.assertEqual(client.ask(b"delete %d\r\n" % large), b"DELETED")
+        self.wait_for_stats(client, "small", lambda stats: int(stats["log-bytes-total"]) <= 2 * SEGMENT)
         self.takes_puts_again(client)
 
     def test_delete_everything_while_full(self):

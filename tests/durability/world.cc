@@ -225,6 +225,7 @@ void World::run(int steps, int cuts_in_thought) {
   for (int i = 0; i < steps && !log_->has_failed(); ++i) {
     step();
     look_at_cuts();
+    look_at_space();
   }
   cuts_in_thought_ = 0;
 }
@@ -235,8 +236,9 @@ bool World::run_until_failure(std::uint64_t nth, int steps) {
   return log_->has_failed();
 }
 
+// As a server does: while the log is over its bound no command is run.
 void World::step() {
-  switch (random(24)) {
+  switch (compactor_->is_behind() ? 18 + random(6) : random(24)) {
     case 0:
     case 1:
     case 2:
@@ -285,6 +287,7 @@ void World::put() {
   execute(PutLine{.pri = random(5), .delay = random(3) == 0 ? random(5) : 0, .ttr = 1 + random(5)});
   // Long bodies are the Buffer's, and one in a hundred is larger than a segment.
   const std::uint32_t bytes = random(10) == 0 ? random(100) == 0 ? 20'000 : 5'000 : random(300);
+  largest_body_bytes_ = std::max(largest_body_bytes_, bytes);
   std::string body(bytes, 'x');
   for (char& each : body) each = static_cast<char>('a' + random(26));
   BufferRef buffer;
@@ -350,6 +353,15 @@ void World::compact() {
   if (compactor_->wants_sync()) write();
   do_chore();
   if (log_->oldest() != oldest) ++retired_;
+}
+
+// The bound of design.md, "Space"; what one delete of the largest job takes off it in one step is
+// left out of account.
+void World::look_at_space() {
+  const std::uint64_t most = 2 * engine_->live_bytes() + 4 * kSegmentBytes +
+                             2 * put_bytes(limits::kTubeNameBytes, largest_body_bytes_, true, true);
+  if (log_->total_bytes() <= most || log_->has_failed()) return;
+  fail(fmt::format("{} bytes on disk, and {} live", log_->total_bytes(), engine_->live_bytes()));
 }
 
 void World::look_at_cuts() {

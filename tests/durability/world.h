@@ -1,6 +1,7 @@
 // A server's heart on a disk in memory: the engine, the log beneath it, and the compactor, driven
 // by random commands. Now and then the power is cut, in thought or for real; what a start would
-// find is then held against a naive model of the records.
+// find is then held against a naive model of the records. What the log takes on disk is looked at
+// after each step.
 //
 //     fate of what was not synced            what must be found
 //     kept up to some sector, lost behind    the model at some record, not before the last one that
@@ -81,6 +82,7 @@ class World {
   void do_chore();
   void compact();
   void look_at_cuts();
+  void look_at_space();
   // How many records the engine that starts on the disk stands for; aborts if it is none.
   std::size_t check(const Cut& cut);
   void check_garbled(Asked& asked, const Cut& cut);
@@ -110,6 +112,7 @@ class World {
   int cuts_in_thought_ = 0;
   std::uint64_t checks_ = 0;
   std::uint64_t retired_ = 0;
+  std::uint32_t largest_body_bytes_ = 0;
 };
 
 }  // namespace xylem::durability

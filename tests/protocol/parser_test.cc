@@ -200,6 +200,25 @@ TEST_CASE("a long body that is there at once is copied once, into a buffer of it
   CHECK(buffer->room() == 0);
 }
 
+TEST_CASE("a put is at hand when the last byte of its body is there, and not before") {
+  for (const std::size_t bytes : {std::size_t{0}, std::size_t{10}, std::size_t{70'000}}) {
+    CAPTURE(bytes);
+    const std::string stream = put(body_of(bytes));
+    const std::size_t line_bytes = stream.find('\n') + 1;
+    for (const std::size_t lacking : {std::size_t{1}, std::size_t{0}}) {
+      Parser parser(limits::kMostJobBytes);
+      std::string_view input = std::string_view(stream).substr(0, stream.size() - lacking);
+      CHECK_FALSE(parser.put_at_hand(input));
+      parser.next(input);
+      CHECK(input.size() == stream.size() - lacking - line_bytes);
+      CHECK(parser.put_at_hand(input).has_value() == (lacking == 0));
+      if (lacking == 0) CHECK(parser.put_at_hand(input) == static_cast<std::uint32_t>(bytes));
+      parser.next(input);
+      CHECK_FALSE(parser.put_at_hand(input));
+    }
+  }
+}
+
 TEST_CASE("a body takes memory as it arrives, not as it was promised") {
   constexpr std::uint32_t kHuge = limits::kMostJobBytes;
   std::string_view input = "put 0 0 1 1073741824\r\nfew bytes";

@@ -192,6 +192,59 @@ TEST_CASE("a full disk: the spare cannot be had, what fits is written, and all g
   CHECK(rig.log->durable() == rig.log->position());
 }
 
+using Room = WriteAheadLog::Room;
+
+TEST_CASE("room for a record larger than a segment is made before it is appended, and not kept") {
+  Rig rig;
+  CHECK(rig.log->room_for(60'000) == Room::kYes);
+  CHECK(rig.log->room_for(300'000) == Room::kNotYet);
+  rig.chore();
+  REQUIRE(rig.log->room_for(300'000) == Room::kYes);
+  rig.put(1, 10);
+  rig.put(2, 290'000);
+  rig.run();
+  CHECK(rig.log->durable() == rig.log->position());
+  CHECK(rig.log->room_for(400'000) == Room::kNotYet);
+  rig.chore();
+  CHECK(rig.log->segment_count() == 3);
+  CHECK(rig.log->total_bytes() > 600'000);
+  rig.log->forget_wishes();
+  rig.run();
+  CHECK(rig.log->total_bytes() < 500'000);
+}
+
+TEST_CASE("what waits in front is counted when room is asked for") {
+  Rig rig;
+  rig.put(1, 50'000);
+  CHECK(rig.log->room_for(14'000) == Room::kYes);
+  CHECK(rig.log->room_for(16'000) == Room::kNotYet);
+  rig.run();
+  CHECK(rig.log->room_for(16'000) == Room::kYes);
+}
+
+TEST_CASE("a full disk has no room for a large record, and goes on with small ones") {
+  Rig rig;
+  rig.disk->set_capacity(3 * kSegment);
+  CHECK(rig.log->room_for(300'000) == Room::kNotYet);
+  rig.chore();
+  CHECK(rig.log->room_for(300'000) == Room::kNo);
+  CHECK(rig.log->room_for(400'000) == Room::kNo);
+  CHECK_FALSE(rig.chore());
+  CHECK(rig.log->refuses_large());
+  CHECK_FALSE(rig.log->is_full());
+  for (JobId id = 1; id < 5; ++id) {
+    REQUIRE(rig.log->room_for(30'000) == Room::kYes);
+    rig.put(id, 30'000);
+    rig.run();
+  }
+  CHECK(rig.log->durable() == rig.log->position());
+  rig.disk->set_capacity(20 * kSegment);
+  rig.log->try_again();
+  CHECK(rig.log->room_for(300'000) == Room::kNotYet);
+  rig.chore();
+  CHECK(rig.log->room_for(300'000) == Room::kYes);
+}
+
 TEST_CASE("a failed write fails the log for good, and nothing more is written") {
   Rig rig;
   rig.put(1, 10);

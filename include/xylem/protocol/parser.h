@@ -17,6 +17,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <variant>
@@ -51,6 +52,9 @@ class Parser {
   // `bytes` were read to body_space(); then call next(), also with empty input.
   void body_arrived(std::size_t bytes);
 
+  // The length of the body if the next item is a PutBody: its last byte has arrived.
+  [[nodiscard]] std::optional<std::uint32_t> put_at_hand(std::string_view input) const;
+
   // SIGHUP may change the limit; it holds for lines that are read after this.
   void set_most_job_bytes(std::uint32_t bytes) { most_job_bytes_ = bytes; }
   // Whether the commands that change many jobs or the server (protocol.md, "Commands of our own")
@@ -58,6 +62,7 @@ class Parser {
   void set_admin_commands(bool on) { admin_commands_ = on; }
 
  private:
+  static constexpr std::uint32_t kCrlfBytes = 2;
   enum class State : std::uint8_t { kLine, kShortBody, kLongBody, kSkip, kDiscard };
 
   Item next_line(std::string_view& input);
@@ -68,7 +73,10 @@ class Parser {
 
   void begin_put(PutLine& put);
   Item end_put(std::string_view body_and_crlf);
-  [[nodiscard]] std::uint32_t lacking_bytes() const;
+  // Of the body that is awaited and its CRLF.
+  [[nodiscard]] std::uint32_t lacking_bytes() const {
+    return body_bytes_ + kCrlfBytes - (buffer_ ? buffer_->size() : 0);
+  }
   void make_room(std::uint32_t bytes);
 
   std::uint32_t most_job_bytes_;
@@ -78,5 +86,11 @@ class Parser {
   std::uint64_t skip_bytes_ = 0;  // still to be skipped
   BufferRef buffer_;              // a long body so far; once handed out, until the next call
 };
+
+inline std::optional<std::uint32_t> Parser::put_at_hand(std::string_view input) const {
+  if (state_ != State::kShortBody && state_ != State::kLongBody) return std::nullopt;
+  if (input.size() < lacking_bytes()) return std::nullopt;
+  return body_bytes_;
+}
 
 }  // namespace xylem

@@ -11,7 +11,8 @@
 //  - One LogWrite and one LogChore at a time; run() on any thread, then finish() on the loop's.
 //  - A batch stands whole in one segment. One that does not fit goes to the spare, which becomes
 //    the current segment; for one that is larger than a segment the spare grows first. While there
-//    is no spare that fits, batches wait, in order.
+//    is no spare that fits, batches wait, in order; so who has much to append asks room_for()
+//    first.
 //  - A batch is durable when a LogWrite that syncs, and that began after it was gathered, has ended
 //    well. A segment is synced before anything is written to the next one, whatever was asked for,
 //    so that a power cut loses the end of the log and never its middle. After an error nothing more
@@ -116,10 +117,11 @@ class LogChore final : public DiskTask {
   Kind kind_ = Kind::kPrepareSpare;
   Directory* directory_ = nullptr;
   SegmentNumber number_ = 0;
-  std::uint64_t bytes_ = 0;
+  std::uint64_t bytes_ = 0;  // that the file is to have
+  std::uint64_t bytes_before_ = 0;
   std::vector<Removal> removals_;
   std::unique_ptr<File> file_;  // made, or moved here to be used
-  bool full_ = false;
+  bool full_ = false;           // it could not have them; file_, if it is there, is as it was
 };
 
 class WriteAheadLog {
@@ -163,9 +165,20 @@ class WriteAheadLog {
   // An error of a chore fails the log, but for the lack of space.
   void finish(std::unique_ptr<LogChore> chore);
 
-  // No spare can be had. try_again() makes begin_chore() try it once more.
-  [[nodiscard]] bool is_full() const { return full_; }
-  void try_again() { tries_again_ = true; }
+  // No spare can be had, or none that what waits fits into. try_again() makes begin_chore() try it
+  // once more.
+  [[nodiscard]] bool is_full() const { return full_ || (lacks_room_ && refuses_large()); }
+  // Some spare larger than a segment could not be had.
+  [[nodiscard]] bool refuses_large() const { return refused_bytes_ != 0; }
+  void try_again();
+
+  // Whether a record of so many bytes that is appended now is sure to be written, with all that
+  // waits in front of it. kNotYet: a chore or a write is on the way to tell; kNo: the disk has no
+  // room for it, as far as the last try said.
+  enum class Room : std::uint8_t { kYes, kNotYet, kNo };
+  Room room_for(std::uint64_t record_bytes);
+  // Whoever wants a larger spare asks again in each turn: then it is not needed any more.
+  void forget_wishes();
   // For good; `error` tells why.
   [[nodiscard]] bool has_failed() const { return failure_.has_value(); }
   [[nodiscard]] const Error& failure() const { return *failure_; }
@@ -184,6 +197,8 @@ class WriteAheadLog {
   [[nodiscard]] bool damaged_from(std::size_t older) const;
   // On disk, by blocks, the spare included.
   [[nodiscard]] std::uint64_t total_bytes() const;
+  // The same once there is a spare.
+  [[nodiscard]] std::uint64_t most_bytes() const;
   [[nodiscard]] std::uint64_t segment_count() const { return segments_.size() + (spare_ ? 1 : 0); }
   [[nodiscard]] std::uint64_t segment_bytes() const { return segment_bytes_; }
   [[nodiscard]] SegmentNumber oldest() const { return segments_.front().number; }
@@ -229,6 +244,7 @@ class WriteAheadLog {
   void begin_segment(Segment& segment, const LogMoment& moment, LogWrite& write);
   bool make_room(std::uint64_t bytes);
   void roll();
+  void take_spare(LogChore& chore);
   void add(LogWrite& write, const Segment& segment, std::uint64_t at,
            const std::vector<std::string_view>& bytes);
   Segment* oldest_uncut();
@@ -238,6 +254,10 @@ class WriteAheadLog {
   std::unique_ptr<LogChore> prepare_spare();
   std::unique_ptr<LogChore> cut(Segment& uncut);
   [[nodiscard]] std::uint64_t closing_bytes() const;
+  [[nodiscard]] bool is_large(std::uint64_t batch_bytes) const {
+    return kSegmentHeaderBytes + batch_bytes > segment_bytes_;
+  }
+  [[nodiscard]] bool wants_spare() const;
 
   Directory& directory_;
   std::uint64_t segment_bytes_;
@@ -248,6 +268,7 @@ class WriteAheadLog {
   std::size_t damaged_count_ = 0;
   SegmentNumber last_number_ = 0;
   std::uint64_t wanted_spare_bytes_;
+  std::uint64_t refused_bytes_ = 0;  // of a spare larger than a segment; 0: none was refused
 
   Gathered open_;
   std::deque<Gathered> closed_;
