@@ -20,9 +20,10 @@ Tube* TubeRegistry::find(std::string_view name) {
 }
 
 Tube& TubeRegistry::find_or_make(std::string_view name) {
+  if (last_found_ != nullptr && *last_found_->name == name) return *last_found_;
   Shard& shard = shard_of(name);
   const auto place = shard.lower_bound(name);
-  if (place != shard.end() && place->first == name) return place->second;
+  if (place != shard.end() && place->first == name) return *(last_found_ = &place->second);
   const auto made = shard.emplace_hint(place, std::piecewise_construct, std::forward_as_tuple(name),
                                        std::forward_as_tuple(++last_number_));
   Tube& tube = made->second;
@@ -38,6 +39,7 @@ void TubeRegistry::remove(Tube& tube) {
   last.list_position = tube.list_position;
   in_order_.pop_back();
   tube.gone = true;
+  if (last_found_ == &tube) last_found_ = nullptr;
   Shard& shard = shard_of(*tube.name);
   graveyard_.push_back({last_walk_, shard.extract(shard.find(*tube.name))});
 }

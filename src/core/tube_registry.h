@@ -60,6 +60,7 @@ class TubeRegistry {
   Shard& shard_of(std::string_view name);
 
   std::array<Shard, 8192> shards_;
+  Tube* last_found_ = nullptr;  // recovery asks for the same again and again
   std::vector<Tube*> in_order_;
   std::deque<Removed> graveyard_;  // in the order of removal
   std::set<Walk> walks_;           // under way

@@ -11,11 +11,11 @@ namespace {
 
 constexpr std::uint64_t kNowhere = std::numeric_limits<std::uint64_t>::max();
 
-Result<LogSegment> look_at(Directory& directory, SegmentNumber number) {
+Result<LogSegment> look_at(Directory& directory, SegmentNumber number, Window::Memory& memory) {
   const std::string name = segment_name(number);
   auto file = directory.open(name);
   if (!file) return file.error();
-  SegmentReader reader(*file.value());
+  SegmentReader reader(*file.value(), memory);
   auto start = reader.start();
   if (!start) return start.error();
   LogSegment segment;
@@ -52,8 +52,9 @@ Result<std::vector<LogSegment>> list_segments(Directory& directory) {
   }
   std::ranges::sort(numbers);
   std::vector<LogSegment> segments;
+  Window::Memory memory;
   for (const SegmentNumber number : numbers) {
-    auto segment = look_at(directory, number);
+    auto segment = look_at(directory, number, memory);
     if (!segment) return segment.error();
     segments.push_back(segment.value());
   }
@@ -100,7 +101,7 @@ Result<Done> LogCursor::open_segment() {
   auto file = directory_.open(segment_name(segments_[segment_].number));
   if (!file) return file.error();
   file_ = std::move(file).value();
-  reader_ = std::make_unique<SegmentReader>(*file_);
+  reader_ = std::make_unique<SegmentReader>(*file_, memory_);
   auto start = reader_->start();
   if (!start) return start.error();
   reader_->seek(begin_at_);

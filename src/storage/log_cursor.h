@@ -66,6 +66,7 @@ class LogCursor {
   std::size_t segment_ = 0;
   std::uint64_t begin_at_ = kSegmentHeaderBytes;
   std::unique_ptr<File> file_;
+  Window::Memory memory_;
   std::unique_ptr<SegmentReader> reader_;  // null: the segment is still to be opened
   std::uint64_t stop_at_ = 0;              // where the last batch ends that counts, once known
   SegmentReader::Item item_;

@@ -31,8 +31,6 @@ std::size_t zeros_before(std::string_view bytes) {
 
 }  // namespace
 
-SegmentReader::SegmentReader(File& file) : window_(file) {}
-
 Result<SegmentReader::Start> SegmentReader::start() {
   auto size = window_.measure();
   if (!size) return size.error();

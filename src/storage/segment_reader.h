@@ -50,8 +50,9 @@ class SegmentReader {
   };
   using Item = std::variant<Batch, Head, Gap, End>;
 
-  // The file must outlive the reader.
-  explicit SegmentReader(File& file);
+  // The file must outlive the reader, and so must memory that is lent to it.
+  explicit SegmentReader(File& file) : window_(file) {}
+  SegmentReader(File& file, Window::Memory& memory) : window_(file, memory) {}
 
   // The header; must be asked for first. None: neither copy verifies (then nothing else can be
   // read).

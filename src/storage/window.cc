@@ -19,29 +19,28 @@ Result<std::uint64_t> Window::measure() {
 
 Result<std::string_view> Window::refill(std::uint64_t at) {
   if (at >= file_bytes_) return std::string_view();
-  if (bytes_ == nullptr) bytes_ = std::make_unique_for_overwrite<char[]>(room());
+  if (memory_.size < room()) memory_ = {std::make_unique_for_overwrite<char[]>(room()), room()};
   std::size_t kept = 0;
   if (at >= start_ && at < start_ + held_) {
     kept = held_ - static_cast<std::size_t>(at - start_);
-    std::memmove(bytes_.get(), bytes_.get() + (held_ - kept), kept);
+    std::memmove(bytes(), bytes() + (held_ - kept), kept);
   }
   start_ = at;
   held_ = kept;
   const std::uint64_t wanted = std::min<std::uint64_t>(room(), file_bytes_ - at);
   if (kept < wanted) {
-    auto got =
-        file_.read(at + kept, {bytes_.get() + kept, static_cast<std::size_t>(wanted) - kept});
+    auto got = file_.read(at + kept, {bytes() + kept, static_cast<std::size_t>(wanted) - kept});
     if (!got) return got.error();
     held_ += got.value();
     if (held_ < wanted) file_bytes_ = start_ + held_;
   }
-  return std::string_view(bytes_.get(), held_);
+  return std::string_view(bytes(), held_);
 }
 
 Result<Done> Window::read(std::uint64_t at, std::span<char> into) {
   std::size_t done = 0;
   if (at >= start_ && at < start_ + held_) {
-    const std::string_view held(bytes_.get(), held_);
+    const std::string_view held(bytes(), held_);
     done = held.copy(into.data(), into.size(), static_cast<std::size_t>(at - start_));
   }
   if (done == into.size()) return Done{};
