@@ -54,7 +54,7 @@ bool Compactor::is_over() const {
 bool Compactor::is_behind() const {
   if (!is_over() || log_.is_full() || log_.has_failed() || engine_.is_freeing()) return false;
   if (state_ == State::kLogging && room_ == WriteAheadLog::Room::kNo) return false;
-  return state_ != State::kIdle || !retired_.empty() || is_due();
+  return is_at_work();
 }
 
 // For the disk; near the bound for what is on its way out, since to log again takes more space
@@ -78,8 +78,9 @@ void Compactor::step() {
   remove_retired();
   if (state_ == State::kLogging && can_log() && has_room()) log_slice();
   for (std::size_t n = 0; n < kRetiredPerStep && state_ == State::kIdle && is_due(); ++n) {
-    if (!begin()) return;
+    if (!begin()) break;
   }
+  remove_retired();  // what replaces them may be on disk already
 }
 
 void Compactor::remove_retired() {

@@ -36,6 +36,10 @@ class Compactor {
   [[nodiscard]] bool has_more() const {
     return state_ == State::kLogging && can_log() && room_ == WriteAheadLog::Room::kYes;
   }
+  // It has something to do, now or when the disk has done its part.
+  [[nodiscard]] bool is_at_work() const {
+    return state_ != State::kIdle || !retired_.empty() || is_due();
+  }
   // It waits for the log to be synced, whatever the policy.
   [[nodiscard]] bool wants_sync() const {
     return !retired_.empty() && log_.durable() < retired_.back();

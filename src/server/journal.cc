@@ -104,6 +104,7 @@ void Journal::end_turn(bool alone) {
 }
 
 void Journal::write(bool alone) {
+  wrote_in_place_ = false;
   const bool sync = wants_sync();
   if (!log_->has_work(sync)) return;
   std::unique_ptr<LogWrite> write = log_->begin_write(moment(), sync);
@@ -118,6 +119,7 @@ void Journal::write(bool alone) {
   const bool in_place = write->synced ? alone && !settling_ && quick_syncs_ >= kQuickSyncs
                                       : write->bytes <= kInPlaceBytes;
   if (!in_place) return writer_.start(std::move(write));
+  wrote_in_place_ = true;
   write->run();
   finish(std::move(write));
 }

@@ -56,8 +56,11 @@ class Journal {
   // Writes what the turn has recorded, or leaves it to the write that is under way. `alone`: the
   // loop serves one connection at most and no timer is due, so it may wait for the disk.
   void end_turn(bool alone);
-  // The loop must not sleep: there is something to log again.
-  [[nodiscard]] bool has_more() const { return !settling_ && compactor_.has_more(); }
+  // The loop must not sleep: there is something to log again, or compaction waited for a write that
+  // has ended already, so that nothing else will wake it.
+  [[nodiscard]] bool has_more() const {
+    return !settling_ && (compactor_.has_more() || (wrote_in_place_ && compactor_.is_at_work()));
+  }
   // The log is at its bound, and compaction at work.
   [[nodiscard]] bool is_over() const { return compactor_.is_behind(); }
   // That, or more waits for the disk than should, or than there is room for: no socket is to be
@@ -109,7 +112,8 @@ class Journal {
   std::uint32_t interval_ms_ = 0;
   bool sync_is_due_ = false;
   bool settling_ = false;
-  SegmentNumber segment_ = 0;  // as the engine was told
+  bool wrote_in_place_ = false;  // in this turn
+  SegmentNumber segment_ = 0;    // as the engine was told
   LogState state_ = LogState::kOk;
   std::uint32_t quick_syncs_ = 0;  // in a row
 
