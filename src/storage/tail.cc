@@ -42,6 +42,17 @@ std::size_t begun_behind(const std::vector<LogSegment>& segments, std::size_t fr
   return begun;
 }
 
+// A segment is begun when all before it is on disk. So one with a higher first index shows that the
+// log had come so far, though none of its batches verifies: what is in front of it is no tail.
+std::optional<std::size_t> begun_later(const std::vector<LogSegment>& segments, BatchIndex index) {
+  std::optional<std::size_t> later;
+  for (std::size_t i = 0; i < segments.size(); ++i) {
+    const LogSegment& it = segments[i];
+    if (it.readable() && !it.half_header && it.header->first_index > index) later = i;
+  }
+  return later;
+}
+
 // A segment in which no batch verifies: what its header tells of the tail.
 Result<Done> examine_header(Directory& directory, const LogSegment& segment, Tail& tail) {
   if (segment.blank) return Done{};
@@ -96,15 +107,21 @@ std::uint64_t without_header(std::uint64_t bytes) {
 std::uint64_t puts_in(std::uint64_t bytes) { return bytes / kSmallestPutBytes; }
 
 Result<Tail> examine_tail(Directory& directory, const std::vector<LogSegment>& segments,
-                          const std::optional<LastBatch>& last) {
+                          std::optional<LastBatch> last) {
   Tail tail = tail_behind(segments, last);
+  const std::optional<std::size_t> later = begun_later(segments, tail.index);
+  if (later) {
+    tail.place = {*later, kSegmentHeaderBytes};
+    tail.index = segments[*later].header->first_index;
+    last.reset();
+  }
   bool batch_torn = false;
   LogCursor cursor(directory, segments);
   cursor.seek(last ? last->place : tail.place);
   const auto done = examine_bytes(cursor, last ? last->batch.end() : 0,
                                   last ? last->place : Place{}, tail, batch_torn);
   if (!done) return done.error();
-  const std::size_t behind = last ? last->place.segment + 1 : 0;
+  const std::size_t behind = last ? last->place.segment + 1 : later.value_or(0);
   for (std::size_t i = begun_behind(segments, behind, tail.index); i < segments.size(); ++i) {
     const auto examined = examine_header(directory, segments[i], tail);
     if (!examined) return examined.error();

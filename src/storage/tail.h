@@ -32,7 +32,7 @@ struct Tail {
 
 // `last` is none if no batch verifies.
 Result<Tail> examine_tail(Directory& directory, const std::vector<LogSegment>& segments,
-                          const std::optional<LastBatch>& last);
+                          std::optional<LastBatch> last);
 
 // Of so many bytes that do not verify, what may have been records: where a batch may begin, a
 // header stands in front of them.

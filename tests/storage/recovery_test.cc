@@ -171,6 +171,20 @@ TEST_CASE("ids that may have stood in lost batches are not given again") {
   CHECK(outcome.found.last_id <= 1 + (lost_end - lost_at) / kSmallestPutBytes);
 }
 
+// The fuzzer's: damage in front of a torn tail, of which nothing was kept.
+TEST_CASE("a segment that was begun later shows that what is lost in front of it is damage") {
+  LogBuilder log;
+  log.segment(1).batch({put(1)});
+  log.last_bytes()[kSegmentHeaderBytes] = '!';  // the header of the only batch
+  log.segment(2);
+  const auto disk = log.disk();
+  const Outcome outcome = recovered(*disk);
+  CHECK(outcome.heard.segments == std::vector<SegmentNumber>{1});
+  CHECK(outcome.found.damage.size() == 1);
+  CHECK(outcome.found.torn_tail.empty());
+  check_settled(*disk, outcome);
+}
+
 TEST_CASE("damage is told with file and offset, once") {
   LogBuilder log;
   log.segment(1).batch({put(1), put(2)}).batch({put(3)}).segment(2).batch({put(4)});
