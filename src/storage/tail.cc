@@ -31,24 +31,14 @@ Tail tail_behind(const std::vector<LogSegment>& segments, const std::optional<La
   return tail;
 }
 
-// A segment that was begun where the tail is has ended whatever tail there was in front of it.
-std::size_t begun_behind(const std::vector<LogSegment>& segments, std::size_t from,
-                         BatchIndex index) {
-  std::size_t begun = from;
-  for (std::size_t i = from; i < segments.size(); ++i) {
-    const LogSegment& it = segments[i];
-    if (it.readable() && !it.half_header && it.header->first_index == index) begun = i;
-  }
-  return begun;
-}
-
-// A segment is begun when all before it is on disk. So one with a higher first index shows that the
-// log had come so far, though none of its batches verifies: what is in front of it is no tail.
+// A segment is begun when all before it is on disk. So the last one that begins at the tail or
+// later shows that the log had come so far, though none of its batches verifies: what is in front
+// of it is no tail.
 std::optional<std::size_t> begun_later(const std::vector<LogSegment>& segments, BatchIndex index) {
   std::optional<std::size_t> later;
   for (std::size_t i = 0; i < segments.size(); ++i) {
     const LogSegment& it = segments[i];
-    if (it.readable() && !it.half_header && it.header->first_index > index) later = i;
+    if (it.readable() && !it.half_header && it.header->first_index >= index) later = i;
   }
   return later;
 }
@@ -122,7 +112,7 @@ Result<Tail> examine_tail(Directory& directory, const std::vector<LogSegment>& s
                                   last ? last->place : Place{}, tail, batch_torn);
   if (!done) return done.error();
   const std::size_t behind = last ? last->place.segment + 1 : later.value_or(0);
-  for (std::size_t i = begun_behind(segments, behind, tail.index); i < segments.size(); ++i) {
+  for (std::size_t i = behind; i < segments.size(); ++i) {
     const auto examined = examine_header(directory, segments[i], tail);
     if (!examined) return examined.error();
   }

@@ -175,14 +175,19 @@ TEST_CASE("ids that may have stood in lost batches are not given again") {
 TEST_CASE("a segment that was begun later shows that what is lost in front of it is damage") {
   LogBuilder log;
   log.segment(1).batch({put(1)});
-  log.last_bytes()[kSegmentHeaderBytes] = '!';  // the header of the only batch
-  log.segment(2);
-  const auto disk = log.disk();
-  const Outcome outcome = recovered(*disk);
-  CHECK(outcome.heard.segments == std::vector<SegmentNumber>{1});
-  CHECK(outcome.found.damage.size() == 1);
-  CHECK(outcome.found.torn_tail.empty());
-  check_settled(*disk, outcome);
+  const std::string whole = log.last_bytes();
+  for (std::size_t at = kSegmentHeaderBytes; at < whole.size(); ++at) {
+    CAPTURE(at);
+    LogBuilder damaged = log;
+    damaged.last_bytes()[at] = static_cast<char>(~whole[at]);
+    const auto disk = damaged.segment(2).disk();
+    const Outcome outcome = recovered(*disk);
+    const bool in_header = at < kSegmentHeaderBytes + kBatchHeaderBytes;
+    CHECK(outcome.heard.segments == std::vector<SegmentNumber>(in_header ? 1 : 0, 1));
+    CHECK(outcome.found.damage.size() == 1);
+    CHECK(outcome.found.torn_tail.empty());
+    check_settled(*disk, outcome);
+  }
 }
 
 TEST_CASE("damage is told with file and offset, once") {
