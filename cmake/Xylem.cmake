@@ -18,23 +18,26 @@ set(XYLEM_SANITIZE "" CACHE STRING "Sanitizers for all targets, as -fsanitize= t
 if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "Kind of build" FORCE)
 endif()
-set(CMAKE_CXX_FLAGS_DEBUG "-O1 -g -D_GLIBCXX_ASSERTIONS")
+# -Og and -g1 (lines, but no variables) take half as long to compile as -O1 and -g. For a debugger: -DCMAKE_CXX_FLAGS=-g.
+set(CMAKE_CXX_FLAGS_DEBUG "-Og -g1 -D_GLIBCXX_ASSERTIONS")
 set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O2 -g -DNDEBUG")
 set(CMAKE_INTERPROCEDURAL_OPTIMIZATION ${XYLEM_LTO})
 
+# What ccache must overlook to keep objects that a precompiled header went into.
 find_program(XYLEM_CCACHE ccache)
 if(XYLEM_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${XYLEM_CCACHE})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros
+                                  ${XYLEM_CCACHE})
 endif()
 
 add_compile_options(-Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Wold-style-cast
-                    -Wnon-virtual-dtor -Werror)
+                    -Wnon-virtual-dtor $<$<CONFIG:Debug>:-Werror>)
 add_compile_definitions(XYLEM_VERSION="${PROJECT_VERSION}")
 
 if(XYLEM_SANITIZE)
-  # Lines are enough for a report, and a fifth quicker to compile than all of -g. GCC's -Wmaybe-uninitialized is wrong
-  # of instrumented code too often to stop a build (its manual says so with -fsanitize); dev has it.
-  add_compile_options(-g1 -fsanitize=${XYLEM_SANITIZE} -fno-sanitize-recover=all
+  # GCC's -Wmaybe-uninitialized is wrong of instrumented code too often to stop a build (its manual says so with
+  # -fsanitize); dev has it.
+  add_compile_options(-fsanitize=${XYLEM_SANITIZE} -fno-sanitize-recover=all
                       -fno-omit-frame-pointer $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
   add_link_options(-fsanitize=${XYLEM_SANITIZE})
 endif()
@@ -79,4 +82,30 @@ function(xylem_test name)
   target_compile_definitions(${name}_test PRIVATE XYLEM_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   add_test(NAME ${name} COMMAND ${name}_test)
   set_tests_properties(${name} PROPERTIES TIMEOUT ${arg_TIMEOUT} ENVIRONMENT "${arg_ENVIRONMENT}")
+endfunction()
+
+# xylem_precompile(FOLDER)
+# Lets each target of FOLDER and of the folders beneath it that has no precompiled headers of its own take those of
+# the standard library from one target: reading them is a fifth of what a file costs to compile. A file includes what
+# it uses all the same. Plug-ins are left alone: their flags may be others.
+function(xylem_precompile folder)
+  if(NOT TARGET xylem_std)
+    file(GENERATE OUTPUT ${PROJECT_BINARY_DIR}/xylem_std.cc CONTENT "")
+    add_library(xylem_std OBJECT ${PROJECT_BINARY_DIR}/xylem_std.cc)
+    target_precompile_headers(xylem_std PRIVATE
+      <algorithm> <array> <charconv> <chrono> <cstdint> <cstring> <deque> <functional> <limits> <map> <memory>
+      <optional> <random> <span> <string> <string_view> <utility> <variant> <vector>)
+  endif()
+  get_property(targets DIRECTORY ${folder} PROPERTY BUILDSYSTEM_TARGETS)
+  foreach(target IN LISTS targets)
+    get_target_property(type ${target} TYPE)
+    get_target_property(own ${target} PRECOMPILE_HEADERS)
+    if(type MATCHES "^(EXECUTABLE|STATIC_LIBRARY|OBJECT_LIBRARY)$" AND NOT own AND NOT target STREQUAL xylem_std)
+      target_precompile_headers(${target} REUSE_FROM xylem_std)
+    endif()
+  endforeach()
+  get_property(folders DIRECTORY ${folder} PROPERTY SUBDIRECTORIES)
+  foreach(below IN LISTS folders)
+    xylem_precompile(${below})
+  endforeach()
 endfunction()
