@@ -3,6 +3,9 @@
 #pragma once
 
 #define XXH_INLINE_ALL
+#ifndef NDEBUG
+#define XXH_NO_INLINE_HINTS 1  // under -Og not all of them can be followed
+#endif
 #include <xxhash.h>
 
 #include <cstdint>
