@@ -202,9 +202,11 @@ class Engine::State {
              std::string_view text = {}, Buffer* buffer = nullptr) const {
     out.replies.push_back({client.id, word, number, text, buffer});
   }
-  void reply_details(Output& out, const Client& client, ReplyDetails details) const {
+  void reply_details(Output& out, const Client& client, ReplyDetails details,
+                     bool goes_on = false) const {
     out.details = std::move(details);
     reply(out, client, ReplyWord::kOk);
+    out.replies.back().goes_on = goes_on;
   }
   template <class R>
   void record(Output& out, const R& what) const {

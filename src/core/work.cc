@@ -118,23 +118,25 @@ bool slice(Engine::State& state, Client& who, FlushWork& work, Output& out) {
   return true;
 }
 
-// A slice of a walk over the tubes that there were at its start: adds those that are still there.
-template <class W, class Add>
+// A slice of a walk over the tubes that there were at its start: the next part of the list, of
+// those that are still there.
+template <class List, class W, class Add>
 bool walk_tubes(Engine::State& state, Client& who, W& work, Output& out, Add add) {
+  List part;
   const std::size_t end = std::min(work.tubes.size(), work.done + state.options.budget);
   for (; work.done < end; ++work.done) {
     const Tube& tube = *work.tubes[work.done];
-    if (!tube.gone) add(tube);
+    if (!tube.gone) add(part, tube);
   }
-  if (end < work.tubes.size()) return false;
-  state.tubes.end_walk(work.walk);
-  state.reply_details(out, who, std::move(work.list));
-  return true;
+  const bool goes_on = end < work.tubes.size();
+  if (!goes_on) state.tubes.end_walk(work.walk);
+  state.reply_details(out, who, std::move(part), goes_on);
+  return !goes_on;
 }
 
 bool slice(Engine::State& state, Client& who, ListTubesWork& work, Output& out) {
-  return walk_tubes(state, who, work, out, [&work](const Tube& tube) {
-    work.list.names.append(*tube.name).push_back('\n');
+  return walk_tubes<TubeList>(state, who, work, out, [](TubeList& part, const Tube& tube) {
+    part.names.append(*tube.name).push_back('\n');
   });
 }
 
@@ -186,8 +188,10 @@ bool slice(Engine::State& state, Client& who, ListJobsWork& work, Output& out) {
 }
 
 bool slice(Engine::State& state, Client& who, StatsTubesWork& work, Output& out) {
-  return walk_tubes(state, who, work, out,
-                    [&](const Tube& tube) { work.list.tubes.push_back(state.stats_of(tube)); });
+  return walk_tubes<TubeStatsList>(state, who, work, out,
+                                   [&state](TubeStatsList& part, const Tube& tube) {
+                                     part.tubes.push_back(state.stats_of(tube));
+                                   });
 }
 
 // Has no reply: the client's slot is free again.
@@ -253,8 +257,7 @@ void Engine::State::flush_tube(Client& who, const FlushTube& command, Output& ou
 }
 
 void Engine::State::list_tubes(Client& who, Output& out) {
-  start(*this, who,
-        ListTubesWork{.walk = tubes.begin_walk(), .tubes = tubes.in_order(), .done = 0, .list = {}},
+  start(*this, who, ListTubesWork{.walk = tubes.begin_walk(), .tubes = tubes.in_order(), .done = 0},
         out);
 }
 
@@ -280,10 +283,8 @@ void Engine::State::list_jobs(Client& who, const ListJobs& command, Output& out)
 }
 
 void Engine::State::stats_tubes(Client& who, Output& out) {
-  start(
-      *this, who,
-      StatsTubesWork{.walk = tubes.begin_walk(), .tubes = tubes.in_order(), .done = 0, .list = {}},
-      out);
+  start(*this, who,
+        StatsTubesWork{.walk = tubes.begin_walk(), .tubes = tubes.in_order(), .done = 0}, out);
 }
 
 // Nobody has reserved them any more, so no ttr of theirs runs out: they wait for their slice.

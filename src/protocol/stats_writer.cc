@@ -20,19 +20,25 @@ constexpr std::string_view kAllCommands =
     "list-jobs\nflush-tube\nmove-jobs\nreprioritize\npeek-reserved\ndrain\nundrain\nstats-tubes\n";
 constexpr std::string_view kSafeCommands = "list-jobs\npeek-reserved\nstats-tubes\n";
 
+// Text that grows by whole lines: there is always room for the next one, so that a line costs a few
+// copies and no question. A list of ten thousand tubes is 140,000 of them.
 class Yaml {
  public:
   void number(std::string_view key, std::integral auto value) {
-    std::array<char, 24> digits;
-    const char* const end = std::to_chars(digits.begin(), digits.end(), value).ptr;
-    plain(key, {digits.data(), static_cast<std::size_t>(end - digits.data())});
+    begin(key, kMostDigits);
+    end_line(std::to_chars(at_, at_ + kMostDigits, value).ptr);
   }
-  // For a list of so many items of about so many bytes: so it does not grow step by step.
-  void make_room(std::size_t count, std::size_t bytes) { text_.reserve(count * bytes + 16); }
   void quoted(std::string_view key, std::string_view text) {
-    begin(key).append("\"").append(text).append("\"\n");
+    begin(key, text.size() + 2);
+    *at_++ = '"';
+    at_ += text.copy(at_, text.size());
+    *at_++ = '"';
+    end_line(at_);
   }
-  void plain(std::string_view key, std::string_view text) { begin(key).append(text).append("\n"); }
+  void plain(std::string_view key, std::string_view text) {
+    begin(key, text.size());
+    end_line(at_ + text.copy(at_, text.size()));
+  }
   // Seconds, with six digits behind the point.
   void microseconds(std::string_view key, std::uint64_t count) {
     const std::string fraction = std::to_string(1'000'000 + count % 1'000'000).substr(1);
@@ -45,17 +51,37 @@ class Yaml {
   }
   // Keys from here on are of the next item of a list; what follows it is indented.
   void item() { lead_ = "- "; }
-  [[nodiscard]] const std::string& text() const { return text_; }
+  std::string take() {
+    text_.resize(static_cast<std::size_t>(at_ - text_.data()));
+    return std::move(text_);
+  }
 
  private:
-  std::string& begin(std::string_view key) {
-    text_.append(lead_);
+  static constexpr std::size_t kMostDigits = 20;
+
+  // Leaves room for `bytes` and the line's end.
+  void begin(std::string_view key, std::size_t bytes) {
+    make_room(lead_.size() + key.size() + 2 + bytes + 1);
+    at_ += lead_.copy(at_, lead_.size());
     if (!lead_.empty()) lead_ = "  ";
-    return text_.append(key).append(": ");
+    at_ += key.copy(at_, key.size());
+    *at_++ = ':';
+    *at_++ = ' ';
+  }
+  void end_line(char* end) {
+    *end = '\n';
+    at_ = end + 1;
+  }
+  void make_room(std::size_t bytes) {
+    const auto used = static_cast<std::size_t>(at_ - text_.data());
+    if (text_.size() - used >= bytes) return;
+    text_.resize(2 * text_.size() + bytes);
+    at_ = text_.data() + used;
   }
 
   std::string_view lead_;  // of the next line
-  std::string text_ = "---\n";
+  std::string text_ = std::string(2'000, '\0');
+  char* at_ = text_.data();  // behind the last line
 };
 
 void add_job_counts(Yaml& yaml, const JobCounts& jobs) {
@@ -197,32 +223,26 @@ void add_listed(Yaml& yaml, const ListedJob& job) {
   if (job.stats.state == JobState::kBuried) yaml.number("bury-order", job.bury_order);
 }
 
-void write_block(std::string& out, std::string_view block) {
-  out.append("OK ").append(std::to_string(block.size())).append("\r\n");
-  out.append(block).append("\r\n");
-}
-
-// A list may be long: its length is counted, so that the names are copied once.
-void write_list(std::string& out, std::string_view names) {
-  constexpr std::string_view kHead = "---\n";
+// Of a list that may be long: its length is counted, so that the names are copied once.
+std::string list_lines(std::string_view names) {
   constexpr std::string_view kBullet = "- ";
   const auto count = static_cast<std::size_t>(std::ranges::count(names, '\n'));
-  const std::size_t bytes = kHead.size() + count * kBullet.size() + names.size();
-  out.append("OK ").append(std::to_string(bytes)).append("\r\n").append(kHead);
+  std::string lines;
+  lines.reserve(count * kBullet.size() + names.size());
   while (!names.empty()) {
     const std::string_view line = names.substr(0, names.find('\n') + 1);
-    out.append(kBullet).append(line);
+    lines.append(kBullet).append(line);
     names.remove_prefix(line.size());
   }
-  out.append("\r\n");
+  return lines;
 }
 
 }  // namespace
 
-void write_details(std::string& out, const ReplyDetails& details, const ProcessStats& process) {
-  if (const auto* const list = std::get_if<TubeList>(&details)) return write_list(out, list->names);
+std::string lines_of(const ReplyDetails& details, const ProcessStats& process) {
+  if (const auto* const list = std::get_if<TubeList>(&details)) return list_lines(list->names);
   if (const auto* const caps = std::get_if<Capabilities>(&details)) {
-    return write_list(out, caps->admin_commands ? kAllCommands : kSafeCommands);
+    return list_lines(caps->admin_commands ? kAllCommands : kSafeCommands);
   }
   Yaml yaml;
   std::visit(overloaded{[](const std::monostate&) { CHECK(false); },
@@ -235,17 +255,26 @@ void write_details(std::string& out, const ReplyDetails& details, const ProcessS
                         [&](const JobStats& job) { add_job(yaml, job); },
                         [&](const TubeStats& tube) { add_tube(yaml, tube); },
                         [&](const JobList& list) {
-                          yaml.make_room(list.jobs.size(), 220);
                           for (const ListedJob& job : list.jobs) add_listed(yaml, job);
                         },
                         [&](const TubeStatsList& list) {
-                          yaml.make_room(list.tubes.size(), 380);
                           for (const TubeStats& tube : list.tubes)
                             yaml.item(), add_tube(yaml, tube);
                         },
                         [](const TubeList&) {}, [](const Capabilities&) {}},
              details);
-  write_block(out, yaml.text());
+  return yaml.take();
+}
+
+void write_block_head(std::string& out, std::size_t bytes) {
+  constexpr std::string_view kBegin = "---\n";
+  out.append("OK ").append(std::to_string(kBegin.size() + bytes)).append("\r\n").append(kBegin);
+}
+
+void write_details(std::string& out, const ReplyDetails& details, const ProcessStats& process) {
+  const std::string lines = lines_of(details, process);
+  write_block_head(out, lines.size());
+  out.append(lines).append("\r\n");
 }
 
 }  // namespace xylem

@@ -207,7 +207,26 @@ void Connection::answer(const ReplyDetails& details, const ProcessStats& process
   if (ending_) return;
   CHECK(waiting_);
   waiting_ = false;
+  if (parts_) {
+    parts_->push_back(lines_of(details, process));
+    return say_block(std::move(*std::exchange(parts_, nullptr)));
+  }
   say([&](std::string& text) { write_details(text, details, process); });
+}
+
+void Connection::answer_in_part(const ReplyDetails& details) {
+  if (ending_) return;
+  if (!parts_) parts_ = std::make_unique<std::vector<std::string>>();
+  parts_->push_back(lines_of(details, {}));
+}
+
+// Not one part is copied, so however long the list is, this takes no time.
+void Connection::say_block(std::vector<std::string> parts) {
+  std::size_t bytes = 0;
+  for (const std::string& part : parts) bytes += part.size();
+  say([bytes](std::string& text) { write_block_head(text, bytes); });
+  for (std::string& part : parts) out_->append_text(std::move(part));
+  say([](std::string& text) { text.append("\r\n"); });
 }
 
 void Connection::flush() {

@@ -29,6 +29,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "server/out_buffer.h"
 #include "xylem/core/command.h"
@@ -64,6 +65,8 @@ class Connection {
   // The reply to its command: any word but kOk, or the details of an OK.
   void answer(const Reply& reply);
   void answer(const ReplyDetails& details, const ProcessStats& process);
+  // A part of a long list, before the answer that is its last.
+  void answer_in_part(const ReplyDetails& details);
   // Runs what is pending, if nothing stands in its way. The server calls it from the resume list.
   void resume();
   // A put of its may have room in the log now: runs it, or asks once more.
@@ -108,6 +111,7 @@ class Connection {
   void run(std::string_view& input);
   void await_room();
   bool perform(Parser::Item& item, bool has_room);
+  void say_block(std::vector<std::string> parts);
   // Appends what `write(text)` appends to its argument.
   template <class Write>
   void say(Write write);
@@ -123,7 +127,8 @@ class Connection {
   ClientId id_;
   Parser parser_;
   std::string pending_;
-  std::unique_ptr<OutBuffer> out_;  // null: nothing to say
+  std::unique_ptr<OutBuffer> out_;                   // null: nothing to say
+  std::unique_ptr<std::vector<std::string>> parts_;  // of an answer that is not whole yet
   int polled_events_ = 0;
   bool waiting_ = false;
   bool input_ended_ = false;  // the peer has said its last

@@ -65,6 +65,11 @@ std::string& OutBuffer::text() {
   return segments_.back().text;
 }
 
+void OutBuffer::append_text(std::string text) {
+  bytes_ += text.size();
+  segments_.push_back({.text = std::move(text), .body = {}});
+}
+
 void OutBuffer::append_body(BufferRef body) {
   if (segments_.back().body) segments_.emplace_back();
   bytes_ += body->size();

@@ -30,6 +30,8 @@ class OutBuffer {
   std::string& text();
   // Text was appended; it had `before` bytes then.
   void appended(std::size_t before) { bytes_ += segments_.back().text.size() - before; }
+  // For a text that is too long to be copied.
+  void append_text(std::string text);
   // All of `body` goes behind the text; a share is kept until it has been sent.
   void append_body(BufferRef body);
 

@@ -98,6 +98,10 @@ void Server::deliver(const Connection* executing) {
   for (const Reply& reply : out_.replies) {
     Connection* connection = connections_[index_of(reply.client)];
     CHECK(connection != nullptr);
+    if (reply.goes_on) {
+      connection->answer_in_part(out_.details);
+      continue;
+    }
     if (must_wait_for_log(reply)) connection->hold(journal_->position());
     if (reply.word != ReplyWord::kOk) {
       connection->answer(reply);

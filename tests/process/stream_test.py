@@ -35,6 +35,22 @@ class StreamTest(ServerTest):
         client.send(b"".join(b"use t%d\r\n" % n for n in range(5_000)))
         self.assertEqual([client.line() for n in range(5_000)], [b"USING t%d" % n for n in range(5_000)])
 
+    def test_a_list_of_more_tubes_than_a_slice_is_one_reply(self):
+        server = self.start()
+        owner, client = self.connect(server), self.connect(server)
+        names = [b"n%d" % n for n in range(3_500)]
+        owner.send(b"".join(b"watch %s\r\n" % name for name in names))
+        self.assertEqual([owner.line() for _ in names][-1], b"WATCHING 3501")
+        client.send(b"list-tubes\r\nlist-tube-used\r\nstats-tubes\r\nlist-tube-used\r\n")
+        listed = client.body(int(client.line().removeprefix(b"OK "))).split(b"\n")
+        self.assertEqual(listed, [b"---", b"- default", *(b"- " + name for name in names), b""])
+        self.assertEqual(client.line(), b"USING default")
+        told = client.body(int(client.line().removeprefix(b"OK "))).split(b"\n")
+        self.assertEqual([line for line in told if line.startswith(b"- ")],
+                         [b'- name: "%s"' % name for name in (b"default", *names)])
+        self.assertEqual(told.count(b"  pause-time-left: 0"), 3_501)
+        self.assertEqual(client.line(), b"USING default")
+
     def test_byte_by_byte(self):
         client = self.client()
         for byte in b"use slow\r\nput 0 0 9 3\r\na\r\n\r\npeek-ready\r\n":

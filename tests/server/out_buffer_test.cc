@@ -93,6 +93,19 @@ TEST_CASE("text and bodies leave in the order in which they were appended") {
   CHECK(drain(buffer, pair) == "again");
 }
 
+TEST_CASE("a long text is taken over whole, in its place") {
+  Pair pair;
+  OutBuffer buffer;
+  append(buffer, "one ");
+  buffer.append_text(std::string(100'000, '2'));
+  buffer.append_text(" three ");
+  append(buffer, "four");
+  CHECK(buffer.bytes() == 100'015);
+  CHECK(drain(buffer, pair) == "one " + std::string(100'000, '2') + " three four");
+  append(buffer, "again");
+  CHECK(drain(buffer, pair) == "again");
+}
+
 TEST_CASE("a reply that waits for the log holds back what stands behind it, and no more") {
   using Outcome = OutBuffer::Outcome;
   Pair pair;

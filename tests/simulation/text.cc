@@ -155,6 +155,7 @@ std::string text_of(const Reply& reply, const ReplyDetails& details) {
       return fmt::format("{} {} {}\n{}< {}", text, reply.number, reply.text.size(),
                          name_of(reply.client), body_text(reply.text));
     case ReplyWord::kOk:
+      if (reply.goes_on) return fmt::format("# {}, a part:\n#   {}", text, text_of(details));
       return fmt::format("{} {{#}}\n#   {}", text, text_of(details));
     default:
       return text;

@@ -99,14 +99,11 @@ struct Work {
   std::uint64_t kicked = 0;            // of a kick
   bool failed = false;                 // of a kick, with the log
   std::vector<Serial> tubes{};         // of a list: those that it has still to name
-  std::string names{};                 // of a list
   Serial to = 0;                       // of a move; `tube`, `from`, `left`, `kicked` as a kick
   JobId after = 0;                     // of a walk over the jobs: the last that was looked at
   std::optional<JobState> state{};     // of list-jobs and flush-tube
   std::optional<Job> found{};          // of peek-reserved
-  // Of list-jobs and stats-tubes, as they were when they were looked at; a tube with its name.
-  std::vector<ListedJob> listed{};
-  std::vector<std::pair<TubeStats, std::string>> told{};
+  std::vector<ListedJob> listed{};     // of list-jobs, as they were when they were looked at
 };
 
 // When something runs out; id 0 is the end of a pause.
@@ -261,7 +258,7 @@ class Twin {
   // Answers.
   void say(const Client& client, ReplyWord word, std::uint64_t number = 0,
            std::string_view text = {});
-  void say(const Client& client, const ReplyDetails& details);
+  void say(const Client& client, const ReplyDetails& details, bool goes_on = false);
   void say_job(const Client& client, const Job* job);
   void record(const Record& record);
   [[nodiscard]] PutRecord put_record(const Job& job) const;

@@ -200,11 +200,13 @@ void Twin::run(Client& client, const StatsTubes&) {
 
 // Tubes that have gone meanwhile are passed over.
 void Twin::slice_tubes(Work& work) {
+  TubeStatsList part;
   for (std::uint32_t i = 0; i < budget_ && !work.tubes.empty(); ++i) {
     const auto found = std::ranges::find(tubes, work.tubes.front(), &Tube::number);
-    if (found != tubes.end()) work.told.emplace_back(stats_of(*found), found->name);
+    if (found != tubes.end()) part.tubes.push_back(stats_of(*found));
     work.tubes.erase(work.tubes.begin());
   }
+  say(client(work.client), part, !work.tubes.empty());
 }
 
 }  // namespace xylem::simulation

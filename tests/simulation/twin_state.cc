@@ -184,8 +184,9 @@ void Twin::say(const Client& client, ReplyWord word, std::uint64_t number, std::
       text_of(Reply{.client = client.id, .word = word, .number = number, .text = text}, {}));
 }
 
-void Twin::say(const Client& client, const ReplyDetails& details) {
-  replies.push_back(text_of(Reply{.client = client.id, .word = ReplyWord::kOk}, details));
+void Twin::say(const Client& client, const ReplyDetails& details, bool goes_on) {
+  replies.push_back(
+      text_of(Reply{.client = client.id, .word = ReplyWord::kOk, .goes_on = goes_on}, details));
 }
 
 void Twin::say_job(const Client& client, const Job* job) {

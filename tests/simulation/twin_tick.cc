@@ -97,19 +97,13 @@ void Twin::answer(const Client& who, const Work& work) {
       if (work.failed) return say(who, ReplyWord::kInternalError);
       return say(who, ReplyWord::kFlushed, work.kicked);
     case Work::Kind::kList:
-      return say(who, TubeList{work.names});
+    case Work::Kind::kStatsTubes:
     case Work::Kind::kRelease:
-      return;
+      return;  // each slice has said its part, or there is nothing to say
     case Work::Kind::kPeekReserved:
       return say_job(who, work.found ? &*work.found : nullptr);
     case Work::Kind::kListJobs:
       return say(who, JobList{work.listed});
-    case Work::Kind::kStatsTubes: {
-      TubeStatsList list;
-      for (const auto& [stats, name] : work.told)
-        list.tubes.push_back(stats), list.tubes.back().name = name;
-      return say(who, list);
-    }
   }
 }
 
@@ -157,11 +151,13 @@ void Twin::slice_kick(Work& work) {
 
 // Tubes that have gone meanwhile are passed over.
 void Twin::slice_list(Work& work) {
+  std::string names;
   for (std::uint32_t i = 0; i < budget_ && !work.tubes.empty(); ++i) {
     const auto found = std::ranges::find(tubes, work.tubes.front(), &Tube::number);
-    if (found != tubes.end()) work.names += found->name + "\n";
+    if (found != tubes.end()) names += found->name + "\n";
     work.tubes.erase(work.tubes.begin());
   }
+  say(client(work.client), TubeList{names}, !work.tubes.empty());
 }
 
 void Twin::slice_release(const Work& work) {

@@ -69,7 +69,6 @@ struct ListTubesWork {
   std::uint64_t walk = 0;  // keeps the tubes' memory
   std::vector<Tube*> tubes;
   std::size_t done = 0;
-  TubeList list;
 };
 // The wheel is still looking for its first job.
 struct PeekDelayedWork {};
@@ -89,7 +88,6 @@ struct StatsTubesWork {
   std::uint64_t walk = 0;
   std::vector<Tube*> tubes;
   std::size_t done = 0;
-  TubeStatsList list;
 };
 // The client is gone; its jobs become ready.
 struct CloseWork {};

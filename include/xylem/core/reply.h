@@ -49,6 +49,9 @@ enum class ReplyWord : std::uint8_t {
   kNotDraining,
 };
 
+// A list of tubes may be long, so it comes in parts: replies to the same client, each with the next
+// of it, and all but the last with `goes_on`.
+
 // Names, each followed by '\n', in the order of the list.
 struct TubeList {
   std::string names;
@@ -78,6 +81,8 @@ struct Reply {
   std::string_view text{};
   // Holds `text` and the CRLF behind it, if the body is a long one; else null.
   Buffer* buffer = nullptr;
+  // Not the whole answer: the details are a part of a list, and the next reply goes on with it.
+  bool goes_on = false;
 };
 
 // Whether the reply says something of jobs or their tubes, so that it must wait until what it says

@@ -59,4 +59,9 @@ void write_word(std::string& out, ReplyWord word);
 // "OK <n>", the YAML of `details` (which must not be empty), CRLF.
 void write_details(std::string& out, const ReplyDetails& details, const ProcessStats& process);
 
+// The same in pieces, for a list that comes in parts: "OK <n>" and what begins the YAML, then the
+// lines of all parts, `bytes` of them, then CRLF.
+void write_block_head(std::string& out, std::size_t bytes);
+std::string lines_of(const ReplyDetails& details, const ProcessStats& process);
+
 }  // namespace xylem
