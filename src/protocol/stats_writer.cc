@@ -20,25 +20,20 @@ constexpr std::string_view kAllCommands =
     "list-jobs\nflush-tube\nmove-jobs\nreprioritize\npeek-reserved\ndrain\nundrain\nstats-tubes\n";
 constexpr std::string_view kSafeCommands = "list-jobs\npeek-reserved\nstats-tubes\n";
 
-// Text that grows by whole lines: there is always room for the next one, so that a line costs a few
-// copies and no question. A list of ten thousand tubes is 140,000 of them.
+// Lines, each made on the stack and appended whole. A list of ten thousand tubes is 140,000 of
+// them, so the text is cut into pieces that malloc has at hand: one of megabytes would be mapped,
+// and its page faults would cost more than all else.
 class Yaml {
  public:
+  explicit Yaml(Lines& lines) : lines_(lines) { lines_.emplace_back(); }
+
   void number(std::string_view key, std::integral auto value) {
-    begin(key, kMostDigits);
-    end_line(std::to_chars(at_, at_ + kMostDigits, value).ptr);
+    std::array<char, 24> digits;
+    const char* const end = std::to_chars(digits.begin(), digits.end(), value).ptr;
+    plain(key, {digits.data(), static_cast<std::size_t>(end - digits.data())});
   }
-  void quoted(std::string_view key, std::string_view text) {
-    begin(key, text.size() + 2);
-    *at_++ = '"';
-    at_ += text.copy(at_, text.size());
-    *at_++ = '"';
-    end_line(at_);
-  }
-  void plain(std::string_view key, std::string_view text) {
-    begin(key, text.size());
-    end_line(at_ + text.copy(at_, text.size()));
-  }
+  void quoted(std::string_view key, std::string_view text) { line(key, "\"", text, "\""); }
+  void plain(std::string_view key, std::string_view text) { line(key, "", text, ""); }
   // Seconds, with six digits behind the point.
   void microseconds(std::string_view key, std::uint64_t count) {
     const std::string fraction = std::to_string(1'000'000 + count % 1'000'000).substr(1);
@@ -50,38 +45,31 @@ class Yaml {
     plain(key, std::to_string(tenths / 10) + "." + std::to_string(tenths % 10));
   }
   // Keys from here on are of the next item of a list; what follows it is indented.
-  void item() { lead_ = "- "; }
-  std::string take() {
-    text_.resize(static_cast<std::size_t>(at_ - text_.data()));
-    return std::move(text_);
+  void item() {
+    lead_ = "- ";
+    if (lines_.back().size() < kPieceBytes) return;
+    lines_.emplace_back().reserve(kPieceBytes + 1'024);
   }
 
  private:
-  static constexpr std::size_t kMostDigits = 20;
+  static constexpr std::size_t kPieceBytes = 32'768;
 
-  // Leaves room for `bytes` and the line's end.
-  void begin(std::string_view key, std::size_t bytes) {
-    make_room(lead_.size() + key.size() + 2 + bytes + 1);
-    at_ += lead_.copy(at_, lead_.size());
+  void line(std::string_view key, std::string_view open, std::string_view text,
+            std::string_view close) {
+    std::array<char, 512> bytes;
+    const std::size_t most = bytes.size() - 64;
+    CHECK(key.size() + text.size() < most);
+    char* at = bytes.data();
+    for (const std::string_view each : {lead_, key, std::string_view(": "), open, text, close}) {
+      at += each.copy(at, each.size());
+    }
+    *at++ = '\n';
     if (!lead_.empty()) lead_ = "  ";
-    at_ += key.copy(at_, key.size());
-    *at_++ = ':';
-    *at_++ = ' ';
-  }
-  void end_line(char* end) {
-    *end = '\n';
-    at_ = end + 1;
-  }
-  void make_room(std::size_t bytes) {
-    const auto used = static_cast<std::size_t>(at_ - text_.data());
-    if (text_.size() - used >= bytes) return;
-    text_.resize(2 * text_.size() + bytes);
-    at_ = text_.data() + used;
+    lines_.back().append(bytes.data(), at);
   }
 
+  Lines& lines_;
   std::string_view lead_;  // of the next line
-  std::string text_ = std::string(2'000, '\0');
-  char* at_ = text_.data();  // behind the last line
 };
 
 void add_job_counts(Yaml& yaml, const JobCounts& jobs) {
@@ -239,12 +227,14 @@ std::string list_lines(std::string_view names) {
 
 }  // namespace
 
-std::string lines_of(const ReplyDetails& details, const ProcessStats& process) {
-  if (const auto* const list = std::get_if<TubeList>(&details)) return list_lines(list->names);
-  if (const auto* const caps = std::get_if<Capabilities>(&details)) {
-    return list_lines(caps->admin_commands ? kAllCommands : kSafeCommands);
+void append_lines(Lines& lines, const ReplyDetails& details, const ProcessStats& process) {
+  if (const auto* const list = std::get_if<TubeList>(&details)) {
+    return lines.push_back(list_lines(list->names));
   }
-  Yaml yaml;
+  if (const auto* const caps = std::get_if<Capabilities>(&details)) {
+    return lines.push_back(list_lines(caps->admin_commands ? kAllCommands : kSafeCommands));
+  }
+  Yaml yaml(lines);
   std::visit(overloaded{[](const std::monostate&) { CHECK(false); },
                         [&](const EngineStats& engine) {
                           add_engine(yaml, engine, process);
@@ -263,18 +253,21 @@ std::string lines_of(const ReplyDetails& details, const ProcessStats& process) {
                         },
                         [](const TubeList&) {}, [](const Capabilities&) {}},
              details);
-  return yaml.take();
 }
 
-void write_block_head(std::string& out, std::size_t bytes) {
+void write_block_head(std::string& out, const Lines& lines) {
   constexpr std::string_view kBegin = "---\n";
-  out.append("OK ").append(std::to_string(kBegin.size() + bytes)).append("\r\n").append(kBegin);
+  std::size_t bytes = kBegin.size();
+  for (const std::string& each : lines) bytes += each.size();
+  out.append("OK ").append(std::to_string(bytes)).append("\r\n").append(kBegin);
 }
 
 void write_details(std::string& out, const ReplyDetails& details, const ProcessStats& process) {
-  const std::string lines = lines_of(details, process);
-  write_block_head(out, lines.size());
-  out.append(lines).append("\r\n");
+  Lines lines;
+  append_lines(lines, details, process);
+  write_block_head(out, lines);
+  for (const std::string& each : lines) out.append(each);
+  out.append("\r\n");
 }
 
 }  // namespace xylem

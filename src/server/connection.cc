@@ -26,6 +26,12 @@ bool owes_reply(const Command& command) {
   return line == nullptr || line->fate == PutFate::kTrailing;
 }
 
+// Whether it is worth not to copy the text.
+bool is_long(const ReplyDetails& details) {
+  const auto* jobs = std::get_if<JobList>(&details);
+  return jobs != nullptr && jobs->jobs.size() > 100;
+}
+
 // Bytes that nobody read would make close() a reset, which could overtake our last replies.
 void discard_input(int socket, std::span<char> space) {
   constexpr int kTries = 16;
@@ -207,26 +213,20 @@ void Connection::answer(const ReplyDetails& details, const ProcessStats& process
   if (ending_) return;
   CHECK(waiting_);
   waiting_ = false;
-  if (parts_) {
-    parts_->push_back(lines_of(details, process));
-    return say_block(std::move(*std::exchange(parts_, nullptr)));
+  if (!parts_ && !is_long(details)) {
+    return say([&](std::string& text) { write_details(text, details, process); });
   }
-  say([&](std::string& text) { write_details(text, details, process); });
+  answer_in_part(details);
+  Lines lines = std::move(*std::exchange(parts_, nullptr));
+  say([&lines](std::string& text) { write_block_head(text, lines); });
+  for (std::string& each : lines) out_->append_text(std::move(each));
+  say([](std::string& text) { text.append("\r\n"); });
 }
 
 void Connection::answer_in_part(const ReplyDetails& details) {
   if (ending_) return;
-  if (!parts_) parts_ = std::make_unique<std::vector<std::string>>();
-  parts_->push_back(lines_of(details, {}));
-}
-
-// Not one part is copied, so however long the list is, this takes no time.
-void Connection::say_block(std::vector<std::string> parts) {
-  std::size_t bytes = 0;
-  for (const std::string& part : parts) bytes += part.size();
-  say([bytes](std::string& text) { write_block_head(text, bytes); });
-  for (std::string& part : parts) out_->append_text(std::move(part));
-  say([](std::string& text) { text.append("\r\n"); });
+  if (!parts_) parts_ = std::make_unique<Lines>();
+  append_lines(*parts_, details, {});
 }
 
 void Connection::flush() {

@@ -29,7 +29,6 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "server/out_buffer.h"
 #include "xylem/core/command.h"
@@ -111,7 +110,6 @@ class Connection {
   void run(std::string_view& input);
   void await_room();
   bool perform(Parser::Item& item, bool has_room);
-  void say_block(std::vector<std::string> parts);
   // Appends what `write(text)` appends to its argument.
   template <class Write>
   void say(Write write);
@@ -127,8 +125,8 @@ class Connection {
   ClientId id_;
   Parser parser_;
   std::string pending_;
-  std::unique_ptr<OutBuffer> out_;                   // null: nothing to say
-  std::unique_ptr<std::vector<std::string>> parts_;  // of an answer that is not whole yet
+  std::unique_ptr<OutBuffer> out_;  // null: nothing to say
+  std::unique_ptr<Lines> parts_;    // of an answer that is not whole yet
   int polled_events_ = 0;
   bool waiting_ = false;
   bool input_ended_ = false;  // the peer has said its last

@@ -146,12 +146,13 @@ void EngineWorld::deliver() {
   for (const Reply& reply : output_.replies) {
     Peer* peer = find(reply.client);
     if (peer == nullptr) continue;
-    if (reply.word == ReplyWord::kOk) peer->parts += lines_of(output_.details, process_);
+    if (reply.word == ReplyWord::kOk) append_lines(peer->parts, output_.details, process_);
     if (reply.goes_on) continue;
     peer->waiting = false;
     if (reply.word == ReplyWord::kOk) {
-      write_block_head(peer->output, peer->parts.size());
-      peer->output += std::exchange(peer->parts, "") + "\r\n";
+      write_block_head(peer->output, peer->parts);
+      for (const std::string& each : std::exchange(peer->parts, {})) peer->output += each;
+      peer->output += "\r\n";
     } else {
       write_reply(peer->output, reply);
       if (reply.buffer != nullptr) peer->output += reply.buffer->view();

@@ -43,7 +43,7 @@ class EngineWorld final : public World {
     Parser parser;
     std::string input;   // Sent and not yet executed.
     std::string output;  // Answered and not yet received.
-    std::string parts;   // Of an answer that is not whole yet.
+    Lines parts;         // Of an answer that is not whole yet.
     bool waiting = false;
     bool half_closed = false;
     bool ended = false;

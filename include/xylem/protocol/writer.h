@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "xylem/core/reply.h"
 
@@ -59,9 +60,11 @@ void write_word(std::string& out, ReplyWord word);
 // "OK <n>", the YAML of `details` (which must not be empty), CRLF.
 void write_details(std::string& out, const ReplyDetails& details, const ProcessStats& process);
 
-// The same in pieces, for a list that comes in parts: "OK <n>" and what begins the YAML, then the
-// lines of all parts, `bytes` of them, then CRLF.
-void write_block_head(std::string& out, std::size_t bytes);
-std::string lines_of(const ReplyDetails& details, const ProcessStats& process);
+// The same for a list that comes in parts, and for any that is long: the lines of all parts, in
+// pieces that need not be copied; then "OK <n>" and what begins the YAML, to stand before them. The
+// CRLF behind them is the caller's.
+using Lines = std::vector<std::string>;
+void append_lines(Lines& lines, const ReplyDetails& details, const ProcessStats& process);
+void write_block_head(std::string& out, const Lines& lines);
 
 }  // namespace xylem
