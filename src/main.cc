@@ -68,7 +68,7 @@ int import(const ImportBinlog& order) {
 int check(const CheckLog& order) {
   auto directory = open_stopped(order.directory);
   if (!directory) return fail(directory.error());
-  auto good = check_log(*directory.value().files, stdout);
+  auto good = check_log(*directory.value().files, DumpFormat::kText, stdout);
   if (!good) return fail(good.error());
   return good.value() ? 0 : 1;
 }

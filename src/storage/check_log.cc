@@ -8,12 +8,18 @@
 #include <string>
 #include <unordered_map>
 
+#include "storage/dump_text.h"
 #include "xylem/core/command.h"
 #include "xylem/storage/recovery.h"
 #include "xylem/storage/segment.h"
 
 namespace xylem {
 namespace {
+
+struct TubeTotals {
+  JobCounts jobs;
+  bool paused = false;
+};
 
 class Totals final : public RecordSink {
  public:
@@ -37,18 +43,19 @@ class Totals final : public RecordSink {
   }
   void progress(std::uint64_t, std::uint64_t) override {}
 
-  void print(std::FILE* out) const {
+  [[nodiscard]] JobCounts all() const {
     JobCounts all;
-    std::map<std::string_view, JobCounts> tubes;
-    for (const auto& [id, job] : jobs_) {
-      count(all, job.state);
-      count(tubes[job.tube->first], job.state);
-    }
-    fmt::print(out, "{} jobs: {}\n", jobs_.size(), text(all));
-    for (const auto& [tube, counts] : tubes) fmt::print(out, "tube {}: {}\n", tube, text(counts));
+    for (const auto& [id, job] : jobs_) count(all, job.state);
+    return all;
+  }
+  // Those that have jobs, or are paused.
+  [[nodiscard]] std::map<std::string_view, TubeTotals> tubes() const {
+    std::map<std::string_view, TubeTotals> tubes;
+    for (const auto& [id, job] : jobs_) count(tubes[job.tube->first].jobs, job.state);
     for (const auto& [tube, until] : pauses_) {
-      if (until > now_) fmt::print(out, "tube {} is paused\n", tube);
+      if (until > now_) tubes[tube].paused = true;
     }
+    return tubes;
   }
 
  private:
@@ -93,24 +100,19 @@ class Totals final : public RecordSink {
     counts.buried += state == JobState::kBuried ? 1 : 0;
   }
 
-  static std::string text(const JobCounts& counts) {
-    return fmt::format("{} ready, {} delayed, {} buried", counts.ready, counts.delayed,
-                       counts.buried);
-  }
-
   Tubes tubes_;
   std::unordered_map<JobId, Job> jobs_;
   std::map<std::string, Time> pauses_;
   Time now_{};
 };
 
-}  // namespace
+std::uint64_t sum(const JobCounts& jobs) { return jobs.ready + jobs.delayed + jobs.buried; }
 
-Result<bool> check_log(Directory& directory, std::FILE* out) {
-  Totals totals;
-  auto recovered = recover(directory, totals, true);
-  if (!recovered) return recovered.error();
-  const Recovered& found = recovered.value();
+std::string text(const JobCounts& jobs) {
+  return fmt::format("{} ready, {} delayed, {} buried", jobs.ready, jobs.delayed, jobs.buried);
+}
+
+void print_text(const Recovered& found, const Totals& totals, std::FILE* out) {
   for (const FoundSegment& segment : found.segments) {
     fmt::print(out, "{}: {} of {} bytes used{}\n", segment_name(segment.number), segment.end,
                segment.bytes, segment.damaged ? ", damaged" : "");
@@ -119,11 +121,61 @@ Result<bool> check_log(Directory& directory, std::FILE* out) {
     fmt::print(out, "{}: spare\n", segment_name(spare));
   }
   fmt::print(out, "last batch: {}, last id: {}\n", found.last_index, found.last_id);
-  totals.print(out);
+  const JobCounts all = totals.all();
+  fmt::print(out, "{} jobs: {}\n", sum(all), text(all));
+  for (const auto& [tube, each] : totals.tubes()) {
+    if (sum(each.jobs) > 0) fmt::print(out, "tube {}: {}\n", tube, text(each.jobs));
+  }
+  for (const auto& [tube, each] : totals.tubes()) {
+    if (each.paused) fmt::print(out, "tube {} is paused\n", tube);
+  }
   if (!found.torn_tail.empty()) fmt::print(out, "torn tail: {}\n", found.torn_tail);
   for (const Damage& damage : found.damage) fmt::print(out, "damage: {}\n", damage.text);
   fmt::print(out, "{}\n", found.damage.empty() ? "no damage" : "the log is damaged");
-  return found.damage.empty();
+}
+
+std::string json(const JobCounts& jobs) {
+  return fmt::format(R"("ready":{},"delayed":{},"buried":{})", jobs.ready, jobs.delayed,
+                     jobs.buried);
+}
+
+template <class List, class ToText>
+std::string json_list(const List& list, ToText to_text) {
+  std::string text;
+  for (const auto& each : list) text.append(text.empty() ? "" : ",").append(to_text(each));
+  return "[" + text + "]";
+}
+
+void print_json(const Recovered& found, const Totals& totals, std::FILE* out) {
+  const auto segments = json_list(found.segments, [](const FoundSegment& segment) {
+    return fmt::format(R"({{"file":"{}","bytes":{},"used":{},"damaged":{}}})",
+                       segment_name(segment.number), segment.bytes, segment.end, segment.damaged);
+  });
+  const auto spares = json_list(
+      found.spares, [](SegmentNumber number) { return json_string(segment_name(number)); });
+  const auto tubes = json_list(totals.tubes(), [](const auto& tube) {
+    return fmt::format(R"({{"name":{},{},"paused":{}}})", json_string(tube.first),
+                       json(tube.second.jobs), tube.second.paused);
+  });
+  const auto damage =
+      json_list(found.damage, [](const Damage& each) { return json_string(each.text); });
+  fmt::print(out,
+             R"({{"segments":{},"spares":{},"last-batch":{},"last-id":{},{},"tubes":{},)"
+             R"("torn-tail":{},"damage":{}}})"
+             "\n",
+             segments, spares, found.last_index, found.last_id, json(totals.all()), tubes,
+             json_string(found.torn_tail), damage);
+}
+
+}  // namespace
+
+Result<bool> check_log(Directory& directory, DumpFormat format, std::FILE* out) {
+  Totals totals;
+  auto recovered = recover(directory, totals, true);
+  if (!recovered) return recovered.error();
+  const auto print = format == DumpFormat::kJson ? print_json : print_text;
+  print(recovered.value(), totals, out);
+  return recovered.value().damage.empty();
 }
 
 }  // namespace xylem

@@ -37,9 +37,9 @@ std::string dump(Directory& disk, DumpFormat format = DumpFormat::kText) {
   return printed([&](std::FILE* out) { CHECK(dump_log(disk, format, out)); });
 }
 
-std::string check(Directory& disk, bool good) {
+std::string check(Directory& disk, bool good, DumpFormat format = DumpFormat::kText) {
   return printed([&](std::FILE* out) {
-    auto checked = check_log(disk, out);
+    auto checked = check_log(disk, format, out);
     REQUIRE(checked);
     CHECK(checked.value() == good);
   });
@@ -66,6 +66,17 @@ LogBuilder log_of_two_tubes() {
   log.segment(1).batch({put(1, "a", "one"), put(2, "a", "two"), put(3, "b", "three\n\x01\xff")});
   log.batch({put(4, "b", "gr\xc3\xbc\xc3\x9f \"dich\""), BuryRecord{2, 7, 8}, DeleteRecord{1}});
   return log.batch({PauseRecord{"b", 60, Time(Duration(17'000'000'600'000))}});
+}
+
+TEST_CASE("a check in JSON is one object") {
+  const auto disk = log_of_two_tubes().zeros(50).disk();
+  CHECK(check(*disk, true, DumpFormat::kJson) ==
+        R"({"segments":[{"file":"log.0000000001","bytes":1493,"used":1443,"damaged":false}],)"
+        R"("spares":[],"last-batch":3,"last-id":4,"ready":2,"delayed":0,"buried":1,)"
+        R"("tubes":[{"name":"a","ready":0,"delayed":0,"buried":1,"paused":false},)"
+        R"({"name":"b","ready":2,"delayed":0,"buried":0,"paused":true}],)"
+        R"("torn-tail":"","damage":[]})"
+        "\n");
 }
 
 TEST_CASE("a check tells jobs by state and tube") {
