@@ -12,16 +12,21 @@ import world
 
 
 class BadDaysTest(world.ToolTest):
-    def somebody_who_says(self, *replies):
-        """A server that answers its n-th line with the n-th reply, and closes after the last."""
+    def somebody_who_says(self, *replies, before_the_last=None):
+        """A server that answers its n-th line with the n-th reply, and closes after the last.
+        With an event it sets `asked` and waits for the event before it gives the last."""
         listener = socket.create_server(("127.0.0.1", 0))
         self.addCleanup(listener.close)
+        self.asked = threading.Event()
 
         def serve():
             peer, _ = listener.accept()
             with peer:
-                for reply in replies:
+                for number, reply in enumerate(replies, 1):
                     peer.recv(65_536)
+                    if before_the_last and number == len(replies):
+                        self.asked.set()
+                        before_the_last.wait()
                     peer.sendall(reply)
 
         threading.Thread(target=serve, daemon=True).start()
@@ -52,6 +57,21 @@ class BadDaysTest(world.ToolTest):
         self.assertEqual(out, b"1 job loaded; ids, ages and counters start anew\n")
         self.assertEqual(error.decode(), "xylem: 2 jobs sent without an answer: they may have been put or not\n"
                          f"xylem: {server} closed the connection\n")
+
+    def test_a_change_without_an_answer_may_have_been_done(self):
+        told = b"OK 26\r\n---\ncurrent-jobs-ready: 3\n\r\n"
+        caps = b"OK 29\r\n---\n- flush-tube\n- move-jobs\n\r\n"
+        unknown = "closed the connection; whether it was done is not known"
+        for args, replies, said in (
+                (["put", "x"], [b"USING default\r\n"], "put: {}"),
+                (["kick", "a"], [b"USING a\r\n"], "kick: {}"),
+                (["delete", "7", "8"], [], "job 7: {}"),
+                (["flush", "a", "--yes"], [told, caps], "tube a: {}"),
+                (["move", "a", "b", "--state", "ready"], [caps, told, told],
+                 "0 jobs of a moved to b; then: the next 3 jobs: {}")):
+            with self.subTest(args):
+                server = self.somebody_who_says(*replies, b"")
+                self.fails(server, *args, code=3, said=said.format(f"{server} {unknown}"))
 
     def test_a_pipe_that_is_closed_and_a_disk_that_is_full(self):
         server = self.start()
@@ -95,7 +115,32 @@ class BadDaysTest(world.ToolTest):
         self.assertEqual(loading.stdout.read(), total + b" jobs loaded; ids, ages and counters start anew\n")
         self.assertEqual(loading.stderr.read(), b"xylem: interrupted\n")
 
-    def test_ctrl_c_in_the_middle_of_a_flush(self):
+    def ctrl_c_before_the_last_answer(self, *answers, args):
+        """What the tool says, and its exit code."""
+        interrupted = threading.Event()
+        server = self.somebody_who_says(*answers, before_the_last=interrupted)
+        changing = self.popen(server, *args)
+        self.assertTrue(self.asked.wait(world.PATIENCE))
+        changing.send_signal(signal.SIGINT)
+        interrupted.set()
+        code = changing.wait(world.PATIENCE)
+        return changing.stdout.read(), changing.stderr.read(), code
+
+    def test_ctrl_c_in_the_middle_of_a_move(self):
+        """Portions are moved whole, and counted."""
+        told = b"OK 30\r\n---\ncurrent-jobs-ready: 25000\n\r\n"
+        self.assertEqual(self.ctrl_c_before_the_last_answer(
+            b"OK 16\r\n---\n- move-jobs\n\r\n", told, told, b"MOVED 10000\r\n", b"MOVED 10000\r\n",
+            args=["move", "a", "b", "--state", "ready"]),
+            (b"", b"xylem: 20000 jobs of a moved to b; then: interrupted\n", 130))
+
+    def test_ctrl_c_before_the_answer_to_a_flush(self):
+        """It is one command: it is done or not, and the tool waits to tell which."""
+        self.assertEqual(self.ctrl_c_before_the_last_answer(
+            b"OK 26\r\n---\ncurrent-jobs-ready: 3\n\r\n", b"OK 17\r\n---\n- flush-tube\n\r\n", b"FLUSHED 3\r\n",
+            args=["flush", "a", "--yes"]), (b"3 jobs of a flushed\n", b"", 0))
+
+    def test_ctrl_c_in_the_middle_of_a_flush_job_by_job(self):
         server = self.start_beanstalkd()
         self.xylem(server, "put", "-t", "a", "--lines", given=b"x\n" * 60_000)
         flushing = self.popen(server, "flush", "a", "--yes")

@@ -95,7 +95,7 @@ void flush_state(Tool& tool, Connection& connection, const Options& options,
     Result<Reply> deleted =
         first ? connection.ask(fmt::format("delete {}", first.value().number())) : first;
     if (!deleted) {
-      count.stopped = deleted.error();
+      count.stopped = perhaps_done(deleted.error(), "the next");
       return;
     }
     if (deleted.value().is("DELETED")) ++count.jobs;
@@ -114,12 +114,12 @@ Count flush_one_by_one(Tool& tool, Connection& connection, const Options& option
   return count;
 }
 
-Count flush_at_once(Connection& connection, const Options& options) {
+Result<Count> flush_at_once(Connection& connection, const Options& options) {
   const std::string state = options.state.empty() ? "" : " " + options.state;
-  Result<Reply> reply =
-      demand(connection, "flush-tube " + options.tube + state, "FLUSHED", "tube " + options.tube);
-  return reply ? Count{.jobs = reply.value().number(), .stopped = {}}
-               : Count{.stopped = reply.error()};
+  Result<Reply> reply = demand_change(connection, "flush-tube " + options.tube + state, "FLUSHED",
+                                      "tube " + options.tube);
+  if (!reply) return reply.error();
+  return Count{.jobs = reply.value().number(), .stopped = {}};
 }
 
 Result<int> flush(Tool& tool, const Options& options) {
@@ -131,35 +131,42 @@ Result<int> flush(Tool& tool, const Options& options) {
   tool.catch_interrupts();
   Result<bool> offered = offers(connection.value(), "flush-tube");
   if (!offered) return offered.error();
-  return report(tool, options,
-                offered.value() ? flush_at_once(connection.value(), options)
-                                : flush_one_by_one(tool, connection.value(), options),
-                "flushed");
+  Result<Count> count = offered.value() ? flush_at_once(connection.value(), options)
+                                        : flush_one_by_one(tool, connection.value(), options);
+  if (!count) return count.error();
+  return report(tool, options, count.value(), "flushed");
+}
+
+// How many were moved; none if the tube has vanished meanwhile.
+Result<std::uint64_t> move_portion(Connection& connection, const Options& options,
+                                   const std::string& state, std::uint64_t count) {
+  Result<Reply> reply =
+      connection.ask(fmt::format("move-jobs {} {} {} {}", options.tube, options.to, state, count));
+  if (!reply) return perhaps_done(reply.error(), fmt::format("the next {}", counted(count, "job")));
+  if (reply.value().is("MOVED")) return reply.value().number();
+  if (reply.value().is("NOT_FOUND")) return std::uint64_t{0};
+  return refusal(reply.value(), "tube " + options.tube);
 }
 
 void move_state(Tool& tool, Connection& connection, const Options& options,
                 const std::string& state, Count& count) {
   Result<std::uint64_t> there = jobs_in(connection, options.tube, {state});
+  if (!there && there.error().exit_code != kNothing) count.stopped = there.error();
   Progress progress(tool, "moved");
   std::uint64_t left = there ? there.value() : 0;
-  while (left > 0) {
-    if (tool.interrupted()) {
-      count.stopped = interrupted();
+  while (left > 0 && !count.stopped) {
+    Result<std::uint64_t> moved =
+        tool.interrupted() ? Result<std::uint64_t>(interrupted())
+                           : move_portion(connection, options, state, std::min(left, kPortion));
+    if (!moved) {
+      count.stopped = moved.error();
+    } else if (moved.value() == 0) {
       return;
+    } else {
+      count.jobs += moved.value();
+      left -= std::min(left, moved.value());
+      progress.show(count.jobs);
     }
-    Result<Reply> reply = demand(connection,
-                                 fmt::format("move-jobs {} {} {} {}", options.tube, options.to,
-                                             state, std::min(left, kPortion)),
-                                 "MOVED", "tube " + options.tube);
-    if (!reply) {
-      count.stopped = reply.error();
-      return;
-    }
-    const std::uint64_t moved = reply.value().number();
-    if (moved == 0) return;
-    count.jobs += moved;
-    left -= std::min(left, moved);
-    progress.show(count.jobs);
   }
 }
 

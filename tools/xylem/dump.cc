@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <map>
 #include <tuple>
 
 #include "listing.h"
@@ -27,26 +29,61 @@ struct Range {
   JobId to = 0;
 };
 
-// Where a job stands among those of its tube.
-auto place_of(const Map& row) {
-  const std::string_view state = text_of(row, "state");
-  const std::uint64_t id = number_of(row, "id");
-  if (state == "buried") return std::tuple(2, number_of(row, "bury-order"), id);
-  if (state == "delayed") return std::tuple(1, number_of(row, "time-left"), id);
-  return std::tuple(0, number_of(row, "pri"), id);
+constexpr std::array<std::string_view, 4> kStates{"ready", "reserved", "delayed", "buried"};
+constexpr std::array<std::string_view, 5> kCounters{"reserves", "timeouts", "releases", "buries",
+                                                    "kicks"};
+
+// All that a line says but the body. Those of a whole tube are held until they are in order, so a
+// million of them have to be small.
+struct Row {
+  JobId id = 0;
+  std::uint64_t age = 0;
+  std::uint64_t time_left = 0;
+  std::uint64_t bury_order = 0;
+  std::uint32_t pri = 0;
+  std::uint32_t ttr = 0;
+  std::array<std::uint32_t, kCounters.size()> counters{};
+  std::uint32_t state = 0;  // of kStates
+
+  [[nodiscard]] std::string_view state_name() const { return kStates[state]; }
+};
+
+JobId id_of(const Row& row) { return row.id; }
+
+Row to_row(const Map& map) {
+  const auto small = [&map](std::string_view key) {
+    return static_cast<std::uint32_t>(number_of(map, key));
+  };
+  Row row{.id = number_of(map, "id"),
+          .age = number_of(map, "age"),
+          .time_left = number_of(map, "time-left"),
+          .bury_order = number_of(map, "bury-order"),
+          .pri = small("pri"),
+          .ttr = small("ttr")};
+  std::ranges::transform(kCounters, row.counters.begin(), small);
+  const auto state = std::ranges::find(kStates, text_of(map, "state"));
+  row.state = state == kStates.end() ? 0 : static_cast<std::uint32_t>(state - kStates.begin());
+  return row;
 }
 
-Json line_of(const std::string& tube, const Map& row, std::string_view body) {
-  const bool delayed = text_of(row, "state") == "delayed";
+// Where a job stands among those of its tube.
+auto place_of(const Row& row) {
+  if (row.state_name() == "buried") return std::tuple(2, row.bury_order, row.id);
+  if (row.state_name() == "delayed") return std::tuple(1, row.time_left, row.id);
+  return std::tuple(0, std::uint64_t{row.pri}, row.id);
+}
+
+Json line_of(const std::string& tube, const Row& row, std::string_view body) {
   Json line{{"tube", tube},
-            {"state", text_of(row, "state")},
-            {"pri", number_of(row, "pri")},
-            {"delay", delayed ? number_of(row, "time-left") : 0},
-            {"ttr", number_of(row, "ttr")}};
+            {"state", row.state_name()},
+            {"pri", row.pri},
+            {"delay", row.state_name() == "delayed" ? row.time_left : 0},
+            {"ttr", row.ttr}};
   set_body(line, body);
-  for (const std::string_view key :
-       {"id", "age", "reserves", "timeouts", "releases", "buries", "kicks"}) {
-    line[key] = number_of(row, key);
+  line["id"] = row.id;
+  line["age"] = row.age;
+  for (std::size_t i = 0; i < kCounters.size(); ++i) {
+    line[std::string(kCounters[i])] = row.counters[i];
   }
   return line;
 }
@@ -55,9 +92,9 @@ class Dump {
  public:
   Dump(Tool& tool, Connection& connection) : tool_(tool), connection_(connection) {}
 
-  Result<std::monostate> tube(const std::string& name, std::vector<Map> rows) {
+  Result<std::monostate> tube(const std::string& name, std::vector<Row> rows) {
     std::ranges::sort(rows, {}, place_of);
-    auto done = with_bodies(connection_, rows, [&](const Map& row, const std::string& body) {
+    auto done = with_bodies(connection_, rows, [&](const Row& row, const std::string& body) {
       tool_.print_json(line_of(name, row, body));
       progress_.show(++count_);
     });
@@ -65,37 +102,32 @@ class Dump {
   }
 
   Result<std::monostate> all_of(const std::string& name) {
-    std::vector<Map> rows;
+    std::vector<Row> rows;
     for (JobId after = 0;;) {
       Result<std::vector<Map>> page = list_page(connection_, name, "all", after, kPage);
       if (!page) return page.error();
       if (page.value().empty()) return tube(name, std::move(rows));
-      after = number_of(page.value().back(), "id");
-      std::ranges::move(page.value(), std::back_inserter(rows));
+      std::ranges::transform(page.value(), std::back_inserter(rows), to_row);
+      after = rows.back().id;
     }
   }
 
   // By stats-job of each id; `tubes` empty: whatever tube it is in.
   Result<std::monostate> range(const Range& range, const std::vector<std::string>& tubes) {
-    std::vector<Map> rows;
+    std::map<std::string, std::vector<Row>> by_tube;
     Pipeline pipeline(connection_, [&](Reply&& reply) {
-      if (reply.is("OK")) rows.push_back(client::parse_map(reply.body));
+      if (!reply.is("OK")) return;
+      const Map map = client::parse_map(reply.body);
+      by_tube[std::string(text_of(map, "tube"))].push_back(to_row(map));
     });
     for (JobId id = range.from; id <= range.to && id != 0; ++id) {
       connection_.send(fmt::format("stats-job {}", id));
       if (auto done = pipeline.went(); !done) return done;
     }
     if (auto done = pipeline.drain(); !done) return done;
-    const auto tube_of = [](const Map& row) { return text_of(row, "tube"); };
-    std::ranges::stable_sort(rows, {}, tube_of);
-    for (auto from = rows.begin(); from != rows.end();) {
-      const std::string name(tube_of(*from));
-      const auto to = std::ranges::find_if_not(
-          from, rows.end(), [&name](std::string_view other) { return other == name; }, tube_of);
-      const bool wanted = tubes.empty() || std::ranges::find(tubes, name) != tubes.end();
-      auto done = wanted ? tube(name, {from, to}) : std::monostate{};
-      if (!done) return done;
-      from = to;
+    for (auto& [name, rows] : by_tube) {
+      if (!tubes.empty() && std::ranges::find(tubes, name) == tubes.end()) continue;
+      if (auto done = tube(name, std::move(rows)); !done) return done;
     }
     return std::monostate{};
   }

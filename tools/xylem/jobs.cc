@@ -43,7 +43,7 @@ Error explain(Connection& connection, JobId id) {
 Result<std::string_view> ask_for(Connection& connection, const std::string& line,
                                  std::string_view word, std::string_view done, JobId id) {
   Result<Reply> reply = connection.ask(line);
-  if (!reply) return reply.error();
+  if (!reply) return perhaps_done(reply.error(), fmt::format("job {}", id));
   if (reply.value().is(word)) return done;
   if (reply.value().is("NOT_FOUND")) return explain(connection, id);
   return refusal(reply.value(), fmt::format("job {}", id));
@@ -57,29 +57,43 @@ Result<std::string_view> kick_job(Connection& connection, JobId id, const Option
   return ask_for(connection, fmt::format("kick-job {}", id), "KICKED", "kicked", id);
 }
 
-// Takes the job as a worker would. Returns the priority that it is to have.
-Result<std::uint32_t> reserve_job(Connection& connection, JobId id, const Options& options) {
+// The priority that the job is to have: a new one, or its own.
+Result<std::uint32_t> pri_of(Connection& connection, JobId id, const Options& options) {
   Result<Reply> stats =
       demand(connection, fmt::format("stats-job {}", id), "OK", fmt::format("job {}", id));
   if (!stats) return stats.error();
-  Result<std::string_view> reserved =
-      ask_for(connection, fmt::format("reserve-job {}", id), "RESERVED", "reserved", id);
-  if (!reserved) return reserved.error();
   const auto pri = static_cast<std::uint32_t>(number_of(parse_map(stats.value().body), "pri"));
   return options.pri.value_or(pri);
 }
 
+// Takes the job as a worker would, and gives it back by `line`. Both commands leave together: a job
+// that was only taken would lose its delay when we are ended in between.
+Result<std::string_view> take_and(Connection& connection, JobId id, const std::string& line,
+                                  std::string_view word, std::string_view done) {
+  connection.send(fmt::format("reserve-job {}", id));
+  connection.send(line);
+  const std::string job = fmt::format("job {}", id);
+  Result<Reply> reserved = connection.receive();
+  if (!reserved) return perhaps_done(reserved.error(), job);
+  Result<Reply> reply = connection.receive();
+  if (!reply) return perhaps_done(reply.error(), job);
+  if (reserved.value().is("NOT_FOUND")) return explain(connection, id);
+  if (!reserved.value().is("RESERVED")) return refusal(reserved.value(), job);
+  if (!reply.value().is(word)) return refusal(reply.value(), job);
+  return done;
+}
+
 Result<std::string_view> bury_job(Connection& connection, JobId id, const Options& options) {
-  Result<std::uint32_t> pri = reserve_job(connection, id, options);
+  Result<std::uint32_t> pri = pri_of(connection, id, options);
   if (!pri) return pri.error();
-  return ask_for(connection, fmt::format("bury {} {}", id, pri.value()), "BURIED", "buried", id);
+  return take_and(connection, id, fmt::format("bury {} {}", id, pri.value()), "BURIED", "buried");
 }
 
 Result<std::string_view> release_job(Connection& connection, JobId id, const Options& options) {
-  Result<std::uint32_t> pri = reserve_job(connection, id, options);
+  Result<std::uint32_t> pri = pri_of(connection, id, options);
   if (!pri) return pri.error();
-  return ask_for(connection, fmt::format("release {} {} {}", id, pri.value(), options.delay),
-                 "RELEASED", "released", id);
+  return take_and(connection, id, fmt::format("release {} {} {}", id, pri.value(), options.delay),
+                  "RELEASED", "released");
 }
 
 // Another server than xylemd: taken, and put back where it was with the new priority.
@@ -129,8 +143,9 @@ Run act_on(CLI::App& app, const std::shared_ptr<Options>& options, Act act) {
   return [options, act](Tool& tool) { return act_on_each(tool, *options, act); };
 }
 
-CLI::Option* add_pri(CLI::App& app, Options& options, const std::string& help) {
-  return app.add_option("-p,--pri", options.pri, help)->type_name("PRI");
+CLI::Option* add_new_pri(CLI::App& app, const std::shared_ptr<Options>& options,
+                         const std::string& help) {
+  return add_pri(app, help, [options](std::uint32_t pri) { options->pri = pri; });
 }
 
 }  // namespace
@@ -141,20 +156,20 @@ Run set_up_kick_job(CLI::App& app) { return act_on(app, std::make_shared<Options
 
 Run set_up_bury(CLI::App& app) {
   auto options = std::make_shared<Options>();
-  add_pri(app, *options, "a new priority (as it was)");
+  add_new_pri(app, options, "a new priority (as it was)");
   return act_on(app, options, bury_job);
 }
 
 Run set_up_release(CLI::App& app) {
   auto options = std::make_shared<Options>();
-  add_pri(app, *options, "a new priority (as it was)");
+  add_new_pri(app, options, "a new priority (as it was)");
   add_seconds(app, "-d,--delay", options->delay, "time until the job is ready (0)");
   return act_on(app, options, release_job);
 }
 
 Run set_up_reprioritize(CLI::App& app) {
   auto options = std::make_shared<Options>();
-  add_pri(app, *options, "the new priority")->required();
+  add_new_pri(app, options, "the new priority")->required();
   return act_on(app, options, reprioritize_job);
 }
 

@@ -17,17 +17,20 @@ inline constexpr std::uint32_t kPage = 1'000;
 Result<std::vector<Map>> list_page(Connection& connection, const std::string& tube,
                                    std::string_view state, JobId after, std::uint32_t count);
 
-// take(row, body) for each of the rows that is still there, in their order.
-template <class Take>
-Result<std::monostate> with_bodies(Connection& connection, const std::vector<Map>& rows,
+inline JobId id_of(const Map& row) { return client::number_of(row, "id"); }
+
+// take(row, body) for each of the rows that is still there, in their order. A row is anything that
+// id_of() knows the job of.
+template <class Row, class Take>
+Result<std::monostate> with_bodies(Connection& connection, const std::vector<Row>& rows,
                                    Take take) {
   std::size_t at = 0;
   Pipeline pipeline(connection, [&](Reply&& reply) {
-    const Map& row = rows[at++];
+    const Row& row = rows[at++];
     if (reply.is("FOUND")) take(row, reply.body);
   });
-  for (const Map& row : rows) {
-    connection.send("peek " + std::string(client::text_of(row, "id")));
+  for (const Row& row : rows) {
+    connection.send("peek " + std::to_string(id_of(row)));
     if (auto done = pipeline.went(); !done) return done;
   }
   return pipeline.drain();

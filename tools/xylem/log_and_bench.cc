@@ -24,12 +24,12 @@ Error in_out(Error error) { return {.text = std::move(error.text), .exit_code = 
 Result<int> read_log(Tool& tool, const LogOptions& options) {
   auto directory = open_stopped(options.folder);
   if (!directory) return in_out(directory.error());
+  const DumpFormat format = tool.json ? DumpFormat::kJson : DumpFormat::kText;
   if (options.action == "dump") {
-    const DumpFormat format = tool.json ? DumpFormat::kJson : DumpFormat::kText;
     const auto done = dump_log(*directory.value().files, format, stdout);
     return done ? Result<int>(kDone) : in_out(done.error());
   }
-  Result<bool> sound = check_log(*directory.value().files, stdout);
+  Result<bool> sound = check_log(*directory.value().files, format, stdout);
   if (!sound) return in_out(sound.error());
   if (!sound.value()) return Error{.text = "the log is damaged", .exit_code = kInOut};
   return kDone;
@@ -45,6 +45,7 @@ std::string bench_program() {
 
 Result<int> bench(const Tool& tool, const std::vector<std::string>& arguments) {
   std::vector<std::string> words{bench_program(), tool.server};
+  if (tool.json) words.emplace_back("--json");
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<char*> pointers;
   for (std::string& word : words) pointers.push_back(word.data());

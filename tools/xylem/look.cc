@@ -94,8 +94,14 @@ Result<std::uint64_t> jobs_left(Connection& connection, const std::string& tube)
          number_of(map, "current-jobs-reserved");
 }
 
+using Clock = std::chrono::steady_clock;
+
+// Rounded up, so that the time is over when nothing is left.
+std::chrono::milliseconds time_left(Clock::time_point start, std::chrono::milliseconds time) {
+  return std::chrono::ceil<std::chrono::milliseconds>(start + time - Clock::now());
+}
+
 Result<int> wait(Tool& tool, const WaitOptions& options) {
-  using Clock = std::chrono::steady_clock;
   const Clock::time_point start = Clock::now();
   tool.catch_interrupts();
   Result<Connection> connection = tool.connect();
@@ -108,13 +114,15 @@ Result<int> wait(Tool& tool, const WaitOptions& options) {
       return kDone;
     }
     const bool bounded = options.timeout.count() > 0;
-    if (tool.interrupted() || (bounded && Clock::now() - start >= options.timeout)) {
+    if (tool.interrupted() || (bounded && time_left(start, options.timeout).count() <= 0)) {
       return Error{
           .text = fmt::format("tube {} still has {}", options.tube, counted(left.value(), "job")),
           .exit_code = tool.interrupted() ? kInterrupted : kNothing};
     }
+    const auto pause =
+        bounded ? std::min(options.interval, time_left(start, options.timeout)) : options.interval;
     pollfd polled{tool.interrupt_fd(), POLLIN, 0};
-    poll(&polled, 1, static_cast<int>(options.interval.count()));
+    poll(&polled, 1, static_cast<int>(pause.count()));
   }
 }
 
@@ -144,7 +152,7 @@ Run set_up_wait(CLI::App& app) {
   add_tube(app, options->tube);
   app.add_flag("--empty", options->empty, "until no job is ready, delayed or reserved")->required();
   add_time(app, "--timeout", options->timeout, "give up after this time, with exit code 1");
-  add_time(app, "--interval", options->interval, "how often to look (500ms)");
+  add_interval(app, options->interval, "500ms");
   return [options](Tool& tool) { return wait(tool, *options); };
 }
 

@@ -129,8 +129,12 @@ Run set_up_ls(CLI::App& app) {
       ->type_name("STATE");
   app.add_option("--match", options->match, "only jobs whose body has this text")
       ->type_name("TEXT");
-  app.add_option("-n,--count", options->count, "how many at most (100)")->type_name("N");
-  app.add_option("--after", options->after, "only jobs of a higher id")->type_name("ID");
+  add_number(app, "-n,--count", "how many at most (100)", {1, 1'000'000'000},
+             [options](std::uint64_t n) { options->count = static_cast<std::uint32_t>(n); })
+      ->type_name("N");
+  add_number(app, "--after", "only jobs of a higher id", kAnyId, [options](std::uint64_t id) {
+    options->after = id;
+  })->type_name("ID");
   return [options](Tool& tool) { return list_jobs(tool, *options); };
 }
 

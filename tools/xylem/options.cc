@@ -8,6 +8,16 @@
 namespace xylem::tool {
 namespace {
 
+constexpr std::chrono::milliseconds kLongestInterval = std::chrono::hours(24);
+
+std::function<std::string(const std::string&)> is_within(NumberRange range) {
+  return [range](const std::string& text) {
+    const std::optional<std::uint64_t> number = parse_number(text);
+    if (number && *number >= range.least && *number <= range.most) return std::string();
+    return fmt::format("'{}' is no number from {} to {}", escaped(text), range.least, range.most);
+  };
+}
+
 template <class Parsed>
 Parsed checked(const std::string& name, Result<Parsed> parsed) {
   if (!parsed) throw CLI::ValidationError(name, parsed.error().text);
@@ -31,8 +41,30 @@ CLI::Option* add_tube_option(CLI::App& app, std::string& tube) {
   return app.add_option("-t,--tube", tube, "the tube")->check(check_tube)->type_name("TUBE");
 }
 
+CLI::Option* add_number(CLI::App& app, const std::string& name, const std::string& help,
+                        NumberRange range, std::function<void(std::uint64_t)> take) {
+  const auto take_text = [take = std::move(take)](const std::string& text) {
+    take(*parse_number(text));
+  };
+  return app.add_option_function<std::string>(name, take_text, help)->check(is_within(range));
+}
+
 CLI::Option* add_ids(CLI::App& app, std::vector<JobId>& ids) {
-  return app.add_option("ID", ids, "job ids")->required()->type_name("");
+  const auto take = [&ids](const std::vector<std::string>& words) {
+    for (const std::string& word : words) ids.push_back(*parse_number(word));
+  };
+  return app.add_option_function<std::vector<std::string>>("ID", take, "job ids")
+      ->required()
+      ->check(is_within(kAnyId))
+      ->type_name("");
+}
+
+CLI::Option* add_pri(CLI::App& app, const std::string& help,
+                     std::function<void(std::uint32_t)> take) {
+  const auto take_number = [take = std::move(take)](std::uint64_t pri) {
+    take(static_cast<std::uint32_t>(pri));
+  };
+  return add_number(app, "-p,--pri", help, kAnyPri, take_number)->type_name("PRI");
 }
 
 CLI::Option* add_seconds(CLI::App& app, const std::string& name, std::uint32_t& seconds,
@@ -49,6 +81,16 @@ CLI::Option* add_time(CLI::App& app, const std::string& name, std::chrono::milli
     time = checked(name, parse_time(text));
   };
   return app.add_option_function<std::string>(name, take, help)->type_name("TIME");
+}
+
+CLI::Option* add_interval(CLI::App& app, std::chrono::milliseconds& time, std::string_view usual) {
+  return add_time(app, "--interval", time, fmt::format("how often to look ({})", usual))
+      ->check([](const std::string& text) {
+        Result<std::chrono::milliseconds> parsed = parse_time(text);
+        if (!parsed) return parsed.error().text;
+        const bool fits = parsed.value().count() > 0 && parsed.value() <= kLongestInterval;
+        return fits ? "" : fmt::format("'{}' is not between 1ms and 1d", escaped(text));
+      });
 }
 
 std::optional<JobId> TubeOrJob::id() const {

@@ -31,7 +31,7 @@ Result<int> put_one(Tool& tool, const Options& options) {
   Result<Reply> used = demand(connection.value(), "use " + options.tube, "USING", "use");
   if (!used) return used.error();
   Result<Reply> reply = connection.value().put(body.value(), options.put);
-  if (!reply) return reply.error();
+  if (!reply) return perhaps_done(reply.error(), "put");
   if (!reply.value().is("INSERTED")) return refusal(reply.value(), "put");
   const std::uint64_t id = reply.value().number();
   tool.json ? tool.print_json({{"id", id}, {"tube", options.tube}})
@@ -114,8 +114,8 @@ Result<int> put_many(Tool& tool, const Options& options) {
 Run set_up_put(CLI::App& app) {
   auto options = std::make_shared<Options>();
   add_tube_option(app, options->tube);
-  app.add_option("-p,--pri", options->put.pri, "priority: 0 is the most urgent (1024)")
-      ->type_name("PRI");
+  add_pri(app, "priority: 0 is the most urgent (1024)",
+          [options](std::uint32_t pri) { options->put.pri = pri; });
   add_seconds(app, "-d,--delay", options->put.delay, "time until the job is ready (0)");
   add_seconds(app, "--ttr", options->put.ttr, "time that a worker has for it (60s)");
   auto* lines = app.add_flag("--lines", options->lines, "a job of each line of standard input");

@@ -46,7 +46,7 @@ Result<int> set_draining(Tool& tool, std::string_view command, std::string_view 
   if (!offered.value()) {
     return not_offered(command, command == "drain" ? "; SIGUSR1 drains it" : "; restart it");
   }
-  Result<Reply> reply = demand(connection.value(), command, word, command);
+  Result<Reply> reply = demand_change(connection.value(), command, word, command);
   if (!reply) return reply.error();
   if (tool.json) tool.print_json({{"draining", command == "drain"}});
   tool.confirm(command == "drain" ? "the server takes no new jobs" : "the server takes new jobs");

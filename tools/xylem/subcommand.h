@@ -7,6 +7,7 @@
 
 #include <CLI/CLI.hpp>
 #include <functional>
+#include <limits>
 #include <span>
 #include <string_view>
 
@@ -73,13 +74,27 @@ Run set_up_bench(CLI::App& app);
 std::string check_tube(const std::string& tube);  // empty, or what is wrong with it
 CLI::Option* add_tube(CLI::App& app, std::string& tube);
 CLI::Option* add_tube_option(CLI::App& app, std::string& tube);
+// A number of decimal digits. (CLI11's own may be octal, hexadecimal, negative, or cut to what
+// fits, and name another job then.)
+struct NumberRange {
+  std::uint64_t least = 0;
+  std::uint64_t most = 0;
+};
+inline constexpr NumberRange kAnyId{0, std::numeric_limits<JobId>::max()};
+inline constexpr NumberRange kAnyPri{0, std::numeric_limits<std::uint32_t>::max()};
+CLI::Option* add_number(CLI::App& app, const std::string& name, const std::string& help,
+                        NumberRange range, std::function<void(std::uint64_t)> take);
 CLI::Option* add_ids(CLI::App& app, std::vector<JobId>& ids);
+CLI::Option* add_pri(CLI::App& app, const std::string& help,
+                     std::function<void(std::uint32_t)> take);
 // A time of whole seconds: 90, 90s, 15m, 2h, 1d. 500ms is refused, with the reason.
 CLI::Option* add_seconds(CLI::App& app, const std::string& name, std::uint32_t& seconds,
                          const std::string& help);
 // A time of our own, where milliseconds are fine.
 CLI::Option* add_time(CLI::App& app, const std::string& name, std::chrono::milliseconds& time,
                       const std::string& help);
+// How often to look; not without a pause.
+CLI::Option* add_interval(CLI::App& app, std::chrono::milliseconds& time, std::string_view usual);
 // "TUBE" or "JOB-ID", and -t for a tube whose name is all digits.
 struct TubeOrJob {
   std::string word = {};

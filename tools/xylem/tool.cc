@@ -164,6 +164,19 @@ Result<Reply> demand(Connection& connection, std::string_view line, std::string_
   return reply;
 }
 
+Result<Reply> demand_change(Connection& connection, std::string_view line, std::string_view word,
+                            std::string_view what) {
+  Result<Reply> reply = connection.ask(line);
+  if (!reply) return perhaps_done(reply.error(), what);
+  if (!reply.value().is(word)) return refusal(reply.value(), what);
+  return reply;
+}
+
+Error perhaps_done(const Error& error, std::string_view what) {
+  return {.text = fmt::format("{}: {}; whether it was done is not known", what, error.text),
+          .exit_code = error.exit_code};
+}
+
 Json to_json(const Map& map) {
   Json object = Json::object();
   for (const auto& [key, value] : map) object[key] = to_json(key, value);

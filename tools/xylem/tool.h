@@ -83,6 +83,12 @@ Error not_offered(std::string_view command, std::string_view what_else);
 Result<Reply> demand(Connection& connection, std::string_view line, std::string_view word,
                      std::string_view what);
 
+// The same for one that changes something: if no reply comes, the error says that it may be done.
+Result<Reply> demand_change(Connection& connection, std::string_view line, std::string_view word,
+                            std::string_view what);
+// What ended the wait for a reply to `what`.
+Error perhaps_done(const Error& error, std::string_view what);
+
 // Values as JSON has them: numbers, true and false, the rest as text.
 Json to_json(const Map& map);
 // {"body": TEXT}, or {"body_base64": TEXT} where it is not UTF-8.

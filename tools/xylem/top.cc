@@ -182,7 +182,7 @@ Result<int> top(Tool& tool, const Options& options) {
 
 Run set_up_top(CLI::App& app) {
   auto options = std::make_shared<Options>();
-  add_time(app, "--interval", options->interval, "how often to look (1s)");
+  add_interval(app, options->interval, "1s");
   return [options](Tool& tool) { return top(tool, *options); };
 }
 

@@ -19,7 +19,7 @@ Result<int> kick(Tool& tool, const KickOptions& options) {
   Result<Reply> used = demand(connection.value(), "use " + options.tube, "USING", "use");
   if (!used) return used.error();
   Result<Reply> reply =
-      demand(connection.value(), fmt::format("kick {}", options.bound), "KICKED", "kick");
+      demand_change(connection.value(), fmt::format("kick {}", options.bound), "KICKED", "kick");
   if (!reply) return reply.error();
   const std::uint64_t count = reply.value().number();
   tool.json ? tool.print_json({{"tube", options.tube}, {"kicked", count}})
@@ -35,9 +35,9 @@ struct PauseOptions {
 Result<int> pause(Tool& tool, const PauseOptions& options) {
   Result<Connection> connection = tool.connect();
   if (!connection) return connection.error();
-  Result<Reply> reply =
-      demand(connection.value(), fmt::format("pause-tube {} {}", options.tube, options.seconds),
-             "PAUSED", "tube " + options.tube);
+  Result<Reply> reply = demand_change(
+      connection.value(), fmt::format("pause-tube {} {}", options.tube, options.seconds), "PAUSED",
+      "tube " + options.tube);
   if (!reply) return reply.error();
   if (tool.json) tool.print_json({{"tube", options.tube}, {"pause", options.seconds}});
   tool.confirm(options.seconds > 0

@@ -95,11 +95,11 @@ Run set_up_work(CLI::App& app) {
       ->required()
       ->check(check_tube)
       ->type_name("");
-  app.add_option("-j,--jobs", options->slots, "how many at a time (1)")
-      ->check(CLI::Range(1, 1'000))
-      ->type_name("N");
-  app.add_option("--max-tries", options->most_tries, "bury a job that has failed so often (10)")
-      ->check(CLI::PositiveNumber)
+  add_number(app, "-j,--jobs", "how many at a time (1)", {1, 1'000}, [options](std::uint64_t n) {
+    options->slots = static_cast<unsigned>(n);
+  })->type_name("N");
+  add_number(app, "--max-tries", "bury a job that has failed so often (10)", {1, 1'000'000},
+             [options](std::uint64_t n) { options->most_tries = static_cast<unsigned>(n); })
       ->type_name("N");
   add_seconds(app, "--back-off", options->back_off, "delay after the first failure; doubles (1s)");
   add_time(app, "--kill-after", options->kill_after, "end a command that takes longer");
