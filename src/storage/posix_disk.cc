@@ -16,12 +16,15 @@
 #include <system_error>
 #include <utility>
 
+#include "xylem/storage/segment.h"
+
 namespace xylem {
 namespace {
 
 // Of a directory that cannot be had, as beanstalkd.
 constexpr int kNoDirectory = 10;
 constexpr mode_t kMode = 0600;
+constexpr std::string_view kLockName = "lock";
 
 Error failed(std::string_view what, std::string_view path, int exit_code = 1) {
   const std::string why = std::generic_category().message(errno);
@@ -277,7 +280,7 @@ DirectoryLock::~DirectoryLock() {
 }
 
 Result<DirectoryLock> lock_directory(const std::string& path) {
-  const std::string name = path + "/lock";
+  const std::string name = fmt::format("{}/{}", path, kLockName);
   const int descriptor = open(name.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, kMode);
   if (descriptor < 0) return failed("open", name, kNoDirectory);
   DirectoryLock lock(descriptor);
@@ -300,12 +303,21 @@ Result<OwnDirectory> open_locked(const std::string& path) {
 }
 
 Result<OwnDirectory> open_stopped(const std::string& path) {
-  auto lock = lock_directory(path);
-  if (!lock && access(path.c_str(), W_OK) == 0) return lock.error();
   auto directory = open_directory(path, Access::kRead);
   if (!directory) return directory.error();
-  return OwnDirectory{lock ? std::make_unique<DirectoryLock>(std::move(lock).value()) : nullptr,
-                      std::move(directory).value()};
+  auto names = directory.value()->list();
+  if (!names) return names.error();
+  const bool was_locked = std::ranges::find(names.value(), kLockName) != names.value().end();
+  const auto is_segment = [](const auto& name) { return segment_number(name).has_value(); };
+  if (!was_locked && std::ranges::none_of(names.value(), is_segment)) {
+    return Error{fmt::format("{} holds no log", path), kNoDirectory};
+  }
+  OwnDirectory own{nullptr, std::move(directory).value()};
+  if (!was_locked) return own;
+  auto lock = lock_directory(path);
+  if (!lock && access(path.c_str(), W_OK) == 0) return lock.error();
+  if (lock) own.lock = std::make_unique<DirectoryLock>(std::move(lock).value());
+  return own;
 }
 
 }  // namespace xylem

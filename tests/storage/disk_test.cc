@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -171,6 +172,23 @@ TEST_CASE("a directory has one server") {
   }
   CHECK(lock_elsewhere(folder.path()) == 0);
   CHECK(std::filesystem::exists(folder.path() + "/lock"));
+}
+
+TEST_CASE("a stopped log is read as it is; a folder without one is told") {
+  const TemporaryFolder folder;
+  const auto none = open_stopped(folder.path());
+  REQUIRE_FALSE(none);
+  CHECK(none.error().exit_code == 10);
+  CHECK(none.error().text == folder.path() + " holds no log");
+  std::ofstream(folder.path() + "/log.0000000001") << "a copy";
+  auto copy = open_stopped(folder.path());
+  REQUIRE(copy);
+  CHECK(copy.value().lock == nullptr);
+  CHECK_FALSE(std::filesystem::exists(folder.path() + "/lock"));
+  REQUIRE(lock_elsewhere(folder.path()) == 0);  // as a server that has stopped
+  const auto stopped = open_stopped(folder.path());
+  REQUIRE(stopped);
+  CHECK(lock_elsewhere(folder.path()) == 10);
 }
 
 TEST_CASE("a power cut keeps what was synced, and of the rest what fate keeps") {

@@ -39,8 +39,9 @@ struct OwnDirectory {
 };
 // To read and write.
 Result<OwnDirectory> open_locked(const std::string& path);
-// To read the log of a server that does not run: one that runs changes it beneath our eyes. A
-// directory that may only be read cannot be locked; it is somebody's copy, and is read without.
+// To read the log of a server that does not run: one that runs changes it beneath our eyes, and
+// holds the lock. A directory without a lock, or that may only be read, is somebody's copy.
+// Nothing in it is changed. An error: there is no log in it.
 Result<OwnDirectory> open_stopped(const std::string& path);
 
 }  // namespace xylem
