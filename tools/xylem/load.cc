@@ -1,6 +1,7 @@
-// load: puts what dump wrote. It goes in batches, each sent and answered whole before the next, and
+// load: puts what dump wrote. It goes in batches, each answered whole before the next begins, and
 // an interruption is heeded between two batches only: so what is told of a load is exact, and no
-// job is left on its way to being buried.
+// job is left on its way to being buried. The jobs of a batch leave while later lines of it are
+// read, so that the server works meanwhile.
 //
 // A buried job is put with the longest delay, then taken by reserve-job and buried: no worker ever
 // sees it.
@@ -28,10 +29,13 @@ struct Job {
   std::string body;
   client::Put put = {};
   bool buried = false;
+  bool after_use = false;  // a reply to `use` comes before its own
 };
 
 constexpr std::size_t kBatchJobs = 1'000;
 constexpr std::size_t kBatchBytes = 8 << 20;
+// Of a batch, so many leave at once.
+constexpr std::size_t kJobsAtOnce = 100;
 
 Error bad_line(std::uint64_t number, std::string_view why) {
   return {.text = fmt::format("line {} of the input: {}", number, why), .exit_code = kInOut};
@@ -79,21 +83,9 @@ Result<Job> parse_job(std::string_view text, std::uint64_t number) {
 // What is in the tubes already: how many jobs of each body.
 class Existing {
  public:
-  // Whether the tube has such a job; each is counted once.
-  Result<bool> take(Connection& connection, const Job& job) {
-    if (!bodies_.contains(job.tube)) {
-      auto done = read(connection, job.tube);
-      if (!done) return done.error();
-    }
-    std::size_t& count = bodies_[job.tube][hash(job.body)];
-    if (count == 0) return false;
-    --count;
-    return true;
-  }
+  [[nodiscard]] bool knows(const std::string& tube) const { return bodies_.contains(tube); }
 
- private:
-  static std::size_t hash(std::string_view body) { return std::hash<std::string_view>{}(body); }
-
+  // Looks into the tube.
   Result<std::monostate> read(Connection& connection, const std::string& tube) {
     auto& bodies = bodies_[tube];
     for (JobId after = 0;;) {
@@ -106,6 +98,17 @@ class Existing {
       if (!done) return done;
     }
   }
+
+  // Whether the tube, which it knows, has such a job; each is counted once.
+  bool take(const Job& job) {
+    std::size_t& count = bodies_[job.tube][hash(job.body)];
+    if (count == 0) return false;
+    --count;
+    return true;
+  }
+
+ private:
+  static std::size_t hash(std::string_view body) { return std::hash<std::string_view>{}(body); }
 
   std::unordered_map<std::string, std::unordered_map<std::size_t, std::size_t>> bodies_;
 };
@@ -151,24 +154,44 @@ class Loader {
 
   Result<std::monostate> add(Job job) {
     if (options_.skip_existing) {
-      Result<bool> there = existing_.take(connection_, job);
-      if (!there) return there.error();
-      if (there.value()) {
+      auto known = get_to_know(job.tube);
+      if (!known) return known;
+      if (existing_.take(job)) {
         ++tally_.skipped;
         return std::monostate{};
       }
     }
-    batch_bytes_ += job.body.size();
-    batch_.push_back(std::move(job));
-    if (batch_.size() < kBatchJobs && batch_bytes_ < kBatchBytes) return std::monostate{};
+    auto sent = send(std::move(job));
+    if (!sent || (batch_.size() < kBatchJobs && batch_bytes_ < kBatchBytes)) return sent;
     auto done = finish_batch();
     if (done && tool_.interrupted()) return interrupted();
     return done;
   }
 
+  // The replies to what was sent come before what is asked for here.
+  Result<std::monostate> get_to_know(const std::string& tube) {
+    if (existing_.knows(tube)) return std::monostate{};
+    auto done = finish_batch();
+    return done ? existing_.read(connection_, tube) : done;
+  }
+
+  Result<std::monostate> send(Job job) {
+    job.after_use = job.tube != tube_;
+    if (job.after_use) connection_.send("use " + (tube_ = job.tube));
+    client::Put as = job.put;
+    if (job.buried) as.delay = std::numeric_limits<std::uint32_t>::max();
+    connection_.send_put(job.body, as);
+    batch_bytes_ += job.body.size();
+    batch_.push_back(std::move(job));
+    if (batch_.size() % kJobsAtOnce != 0) return std::monostate{};
+    auto flushed = connection_.flush();
+    if (!flushed) tally_.unanswered += batch_.size();
+    return flushed;
+  }
+
   Result<std::monostate> finish_batch() {
     std::vector<std::pair<JobId, std::uint32_t>> to_bury;
-    auto put = put_batch(to_bury);
+    auto put = hear_batch(to_bury);
     if (!put) {
       tally_.put_not_buried += to_bury.size();
       return put;
@@ -176,20 +199,12 @@ class Loader {
     return bury(to_bury);
   }
 
-  Result<std::monostate> put_batch(std::vector<std::pair<JobId, std::uint32_t>>& to_bury) {
-    std::vector<bool> after_use;  // whether a reply to `use` comes first
-    for (const Job& job : batch_) {
-      after_use.push_back(job.tube != tube_);
-      if (job.tube != tube_) connection_.send("use " + (tube_ = job.tube));
-      client::Put as = job.put;
-      if (job.buried) as.delay = std::numeric_limits<std::uint32_t>::max();
-      connection_.send_put(job.body, as);
-    }
+  Result<std::monostate> hear_batch(std::vector<std::pair<JobId, std::uint32_t>>& to_bury) {
     const std::vector<Job> batch = std::exchange(batch_, {});
     batch_bytes_ = 0;
     for (std::size_t at = 0; at < batch.size(); ++at) {
       Result<Reply> reply = connection_.receive();
-      if (reply && after_use[at]) reply = connection_.receive();
+      if (reply && batch[at].after_use) reply = connection_.receive();
       if (!reply) {
         tally_.unanswered += batch.size() - at;
         return reply.error();
