@@ -12,7 +12,6 @@ namespace {
 
 constexpr auto kSettle = std::chrono::milliseconds{3};
 constexpr std::uint64_t kFillDepth = 256;
-constexpr std::uint64_t kTubeDelay = 86400;
 
 }  // namespace
 
@@ -99,9 +98,10 @@ void sweep_tubes(const Bench& bench, std::uint64_t count) {
   for (std::uint64_t index = 0; index < count; ++index) sweep(bench, tube_name(index));
 }
 
-std::uint64_t create_tubes(const Bench& bench, std::uint64_t count, Duration limit) {
+std::uint64_t create_tubes(const Bench& bench, std::uint64_t count, Duration limit,
+                           std::uint64_t delay) {
   Client client(bench.address, bench.patience());
-  const std::string put = put_command(0, kTubeDelay, 10);
+  const std::string put = put_command(0, delay, 10);
   const std::uint64_t replies = pipeline(
       client, count * 2, kFillDepth, Clock::now() + limit,
       [&](std::uint64_t index, std::string& out) {

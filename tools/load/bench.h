@@ -97,9 +97,13 @@ void sweep(const Bench& bench, std::string_view tube);
 /// The same for the tubes of the numbers below `count`.
 void sweep_tubes(const Bench& bench, std::uint64_t count);
 
-/// Creates the tubes of the numbers below `count` by use and put (a job that stays a day delayed),
-/// and returns how many were made within the patience of `limit`.
-std::uint64_t create_tubes(const Bench& bench, std::uint64_t count, Duration limit);
+// A day, in seconds.
+inline constexpr std::uint64_t kTubeDelay = 86400;
+
+/// Creates the tubes of the numbers below `count` by use and put (a job that stays a day delayed,
+/// if not told otherwise), and returns how many were made within the patience of `limit`.
+std::uint64_t create_tubes(const Bench& bench, std::uint64_t count, Duration limit,
+                           std::uint64_t delay = kTubeDelay);
 
 inline constexpr std::uint64_t kTtr = 86400;
 inline constexpr Time kNever = Time::max();

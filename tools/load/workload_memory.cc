@@ -82,13 +82,19 @@ Figures run_memory_connections(const Bench& bench) {
 Figures run_memory_tubes(const Bench& bench) {
   need_process(bench);
   const std::uint64_t count = bench.options.tubes_or(kTubes);
-  const std::uint64_t before = rss_at_rest(bench);
-  if (create_tubes(bench, count, bench.patience()) < count) fail("creating tubes took too long");
-  sleep_for(std::chrono::milliseconds{100});
-  const double bytes = growth(before, bench.process.rss_bytes());
+  const auto bytes_per_tube = [&](std::uint64_t delay) {
+    const std::uint64_t before = rss_at_rest(bench);
+    if (create_tubes(bench, count, bench.patience(), delay) < count) {
+      fail("creating tubes took too long");
+    }
+    sleep_for(std::chrono::milliseconds{100});
+    return growth(before, bench.process.rss_bytes()) / static_cast<double>(count);
+  };
+  const double with_ready = bytes_per_tube(0);
+  const double for_delayed = bytes_per_tube(kTubeDelay);
   sweep_tubes(bench, count);
   sweep(bench, kTube);
-  return {{"tube-bytes", "B", bytes / static_cast<double>(count)}};
+  return {{"tube-bytes", "B", with_ready}, {"first-delayed-bytes", "B", for_delayed}};
 }
 
 }  // namespace xylem::load
