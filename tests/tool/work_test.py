@@ -10,7 +10,7 @@ import unittest
 
 import world
 
-SLOW = "sleep 0.3; echo $XYLEM_JOB_ID >>ran"
+SLOW = "echo >>begun; sleep 0.5; echo $XYLEM_JOB_ID >>ran"
 
 
 class WorkTest(world.ToolTest):
@@ -137,7 +137,7 @@ class WorkTest(world.ToolTest):
         self.client.put(b"x")
         self.client.put(b"y")
         worker = self.work("a", "--", "sh", "-c", SLOW)
-        self.wait_until(lambda: self.state(1) == "reserved", "the first runs")
+        self.wait_until(lambda: self.ran("begun"), "the first runs")
         self.stop(worker)
         self.assertEqual(self.ran(), "1\n")
         self.assertEqual((self.state(1), self.state(2)), ("NOT_FOUND", "ready"))
@@ -153,7 +153,7 @@ class WorkTest(world.ToolTest):
         port = str(self.server.port())
         self.client.put(b"x")
         worker = self.work("a", "--", "sh", "-c", SLOW)
-        self.wait_until(lambda: self.state(1) == "reserved", "it runs")
+        self.wait_until(lambda: self.ran("begun"), "it runs")
         self.server.process.kill()
         self.server.process.wait()
         self.await_line(r"job 1: 127.0.0.1:\d+ (closed the connection|broke off: .*); it may run again\n")
