@@ -173,7 +173,10 @@ Result<Done> Recovery::hand_out() {
     if (!more.value()) return Done{};
     const Place place = cursor.place();
     for (; next_segment_ <= place.segment; ++next_segment_) begin_segment(next_segment_);
-    if (tail_.torn && place >= tail_.place) return Done{};
+    if (tail_.torn && place >= tail_.place) {
+      tell_missing(place.segment, fmt::format("before {}", place.at), tail_.index);
+      return Done{};
+    }
     const auto done = take(cursor);
     if (!done) return done;
   }
