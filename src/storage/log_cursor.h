@@ -28,6 +28,8 @@ struct LogSegment {
 
   // There may be batches in it that count.
   [[nodiscard]] bool readable() const { return header && header->first_index < cut; }
+  // Its header shows that the log had come so far, though all of it may be cut off.
+  [[nodiscard]] bool tells_index() const { return header && header->first_index <= cut; }
 };
 
 // All files with a segment's name, by number. Errors: the disk's, and a log that is not ours to

@@ -33,6 +33,7 @@ class Recovery {
   Result<Done> find_next_number();
   void note(const SegmentHeader& header);
   Result<Done> read_heads();
+  void see_batch(const Place& place, const SegmentReader::Batch& batch);
   Result<Done> look_at_tail();
   Result<Done> hand_out();
   Result<Done> mend();
@@ -141,7 +142,7 @@ Result<Done> Recovery::read_heads() {
     if (const auto* item = std::get_if<SegmentReader::Head>(&cursor.item())) {
       if (item->head.is_delete()) dead_.add(item->head.id);
     } else if (const auto* batch = std::get_if<SegmentReader::Batch>(&cursor.item())) {
-      last_ = LastBatch{cursor.place(), *batch};
+      see_batch(cursor.place(), *batch);
       report(cursor.place());
     }
   }
@@ -152,6 +153,14 @@ Result<Done> Recovery::read_heads() {
     found_.wall_time = last_->batch.header.wall_time;
   }
   return Done{};
+}
+
+void Recovery::see_batch(const Place& place, const SegmentReader::Batch& batch) {
+  const bool is_first = !last_ || last_->place.segment != place.segment;
+  const BatchIndex next =
+      is_first ? segments_[place.segment].header->first_index : last_->batch.header.index + 1;
+  const std::uint64_t before = is_first ? kSegmentHeaderBytes : last_->batch.end();
+  last_ = LastBatch{place, batch, batch.header.index == next ? before : place.at};
 }
 
 Result<Done> Recovery::look_at_tail() {
@@ -237,8 +246,9 @@ void Recovery::take_batch(const Place& place, const BatchHeader& header) {
 void Recovery::begin_segment(std::size_t segment) {
   const LogSegment& it = segments_[segment];
   if (!it.header && !it.blank) return begin_unreadable(segment);
-  if (!it.readable()) return;
-  if (it.half_header && !(tail_.torn && tail_.place == Place{segment, kSegmentHeaderBytes})) {
+  if (!it.tells_index()) return;
+  if (it.readable() && it.half_header &&
+      !(tail_.torn && tail_.place == Place{segment, kSegmentHeaderBytes})) {
     tell_damage(segment, "one of its two headers does not verify");
   }
   if (begun_) tell_missing(segment, "before it", it.header->first_index);

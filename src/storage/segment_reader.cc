@@ -41,6 +41,7 @@ Result<SegmentReader::Start> SegmentReader::start() {
   start.header = decode_segment_header(bytes.value().substr(0, kSegmentHeaderBytes));
   if (start.header) {
     salt_ = start.header->header.salt;
+    first_index_ = start.header->header.first_index;
     seek(kSegmentHeaderBytes);
     return start;
   }
@@ -53,6 +54,7 @@ Result<SegmentReader::Start> SegmentReader::start() {
 void SegmentReader::seek(std::uint64_t at) {
   at_ = at;
   batch_end_ = at;
+  least_index_ = first_index_;
 }
 
 Result<SegmentReader::Item> SegmentReader::next() {
@@ -63,14 +65,21 @@ Result<SegmentReader::Item> SegmentReader::next() {
     const auto found = decode_head(bytes.value(), seed(at_));
     const std::uint64_t limit = std::min(batch_end_, window_.file_bytes());
     if (found && at_ + found->record_bytes() <= limit) return head(*found);
-  } else if (const auto found = decode_batch_header(bytes.value(), seed(at_))) {
+  } else if (const auto found = batch_header(bytes.value())) {
     return batch(*found);
   }
   return search();
 }
 
+// An index that does not rise is none of a log: no writer has put it there.
+std::optional<BatchHeader> SegmentReader::batch_header(std::string_view bytes) const {
+  const std::optional<BatchHeader> found = decode_batch_header(bytes, seed(at_));
+  return found && found->index >= least_index_ ? found : std::nullopt;
+}
+
 SegmentReader::Item SegmentReader::batch(const BatchHeader& header) {
   const Batch batch{header, at_};
+  least_index_ = header.index + 1;
   batch_end_ = batch.end();
   at_ += kBatchHeaderBytes;
   return batch;
@@ -99,7 +108,7 @@ Result<SegmentReader::Item> SegmentReader::search() {
       continue;
     }
     const bool is_zero = bytes.value().front() == '\0';
-    if (!batched && decode_batch_header(bytes.value(), seed(at_))) return gap(from, at_);
+    if (!batched && batch_header(bytes.value())) return gap(from, at_);
     auto found = whole_record(bytes.value(), limit);
     if (!found) return found.error();
     if (found.value()) return at_ > from ? gap(from, at_) : Item(head(*found.value()));

@@ -75,6 +75,7 @@ class SegmentReader {
  private:
   [[nodiscard]] bool in_batch() const { return at_ < batch_end_; }
   [[nodiscard]] std::uint64_t seed(std::uint64_t at) const { return salt_ + at; }
+  [[nodiscard]] std::optional<BatchHeader> batch_header(std::string_view bytes) const;
   Item batch(const BatchHeader& header);
   Item head(const RecordHead& head);
   Item gap(std::uint64_t from, std::uint64_t to);
@@ -87,6 +88,8 @@ class SegmentReader {
 
   Window window_;
   std::uint64_t salt_ = 0;
+  BatchIndex first_index_ = 1;
+  BatchIndex least_index_ = 1;   // of the next batch
   std::uint64_t at_ = 0;         // of the next item
   std::uint64_t batch_end_ = 0;  // of the batch that at_ is in; not after at_ if in none
   Head last_head_;

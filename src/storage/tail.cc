@@ -117,11 +117,8 @@ Result<Tail> examine_tail(Directory& directory, const std::vector<LogSegment>& s
     if (!examined) return examined.error();
   }
   if (batch_torn) {
-    tail.place = last->place;
+    tail.place = {last->place.segment, last->begins_at};
     tail.index = last->batch.header.index;
-    // If it is the first of its segment, nothing in the segment counts, whatever is in front of it.
-    const SegmentHeader& header = *segments[tail.place.segment].header;
-    if (header.first_index >= tail.index) tail.place.at = kSegmentHeaderBytes;
   }
   return tail;
 }

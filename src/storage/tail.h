@@ -19,6 +19,9 @@ namespace xylem {
 struct LastBatch {
   Place place;
   SegmentReader::Batch batch;
+  // Where the batch before it ends, or the segment's header. Its own place, if batches are missing
+  // in between: then what lies there is damage, whatever becomes of this one.
+  std::uint64_t begins_at = 0;
 };
 
 // What stands behind the last batch of which all verifies.

@@ -190,6 +190,62 @@ TEST_CASE("a segment that was begun later shows that what is lost in front of it
   }
 }
 
+// The fuzzer's. Records found there are kept, so they have to go into the mended segment too.
+TEST_CASE("what does not verify in front of a torn batch is part of the tail") {
+  LogBuilder log;
+  log.segment(1).batch({put(1)}).bytes("no batch, and none is missing").batch({put(2), put(3)});
+  log.last_bytes().back() ^= 1;
+  const auto disk = log.disk();
+  const Outcome outcome = recovered(*disk);
+  CHECK(outcome.heard.texts == log.expected({2}));
+  CHECK(outcome.heard.segments == std::vector<SegmentNumber>{1, 2});
+  CHECK(outcome.found.damage.empty());
+  CHECK_FALSE(outcome.found.torn_tail.empty());
+  check_settled(*disk, outcome);
+}
+
+TEST_CASE("unless batches are missing there, which is damage and told at once") {
+  LogBuilder log;
+  log.segment(1).batch({put(1)}).index(4).batch({put(2), put(3)});
+  log.last_bytes().back() ^= 1;
+  const auto disk = log.disk();
+  const Outcome outcome = recovered(*disk);
+  CHECK(outcome.heard.texts == log.expected({2}));
+  CHECK(outcome.found.damage.size() == 1);
+  CHECK_FALSE(outcome.found.torn_tail.empty());
+  check_settled(*disk, outcome);
+}
+
+TEST_CASE("an index that does not rise is no batch's, but its records are kept") {
+  for (const BatchIndex index : {1U, 2U, 3U}) {
+    CAPTURE(index);
+    LogBuilder log;
+    log.segment(1).batch({put(1)}).batch({put(2)}).batch({put(3)}).index(index).batch({put(4)});
+    const auto disk = log.disk();
+    const Outcome outcome = recovered(*disk);
+    CHECK(outcome.heard.texts == log.expected());
+    CHECK(outcome.found.damage.empty());
+    CHECK_FALSE(outcome.found.torn_tail.empty());
+    check_settled(*disk, outcome);
+  }
+}
+
+// The next start finds the mended segment, and the file still there.
+TEST_CASE("a last segment without a header is told no second time when the tail is mended") {
+  LogBuilder log;
+  log.segment(1).batch({put(1)});
+  log.last_bytes()[kSegmentHeaderBytes] = '!';  // the header of the only batch
+  log.segment(2).segment(3);
+  log.last_bytes()[0] = '!';
+  log.last_bytes()[kSegmentHeaderBytes / 2] = '!';
+  const auto disk = log.disk();
+  const Outcome outcome = recovered(*disk);
+  CHECK(outcome.found.damage.size() == 1);
+  CHECK(outcome.found.unreadable == std::vector<SegmentNumber>{3});
+  CHECK_FALSE(outcome.found.torn_tail.empty());
+  check_settled(*disk, outcome);
+}
+
 TEST_CASE("damage is told with file and offset, once") {
   LogBuilder log;
   log.segment(1).batch({put(1), put(2)}).batch({put(3)}).segment(2).batch({put(4)});
