@@ -140,6 +140,7 @@ void check(MemoryDisk& disk) {
   demand(second.heard.segments == first.heard.segments, "in the same segments");
   demand(second.found.torn_tail.empty() || second.found.segments.empty(), "nothing left to mend");
   demand(second.found.last_id == first.found.last_id, "the same ids");
+  demand(second.found.damage.size() == first.found.damage.size(), "the same damage");
 }
 
 }  // namespace
