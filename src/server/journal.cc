@@ -61,9 +61,11 @@ void Journal::append(const std::vector<Record>& records) {
   for (const Record& record : records) log_->append(record);
 }
 
+// Both clocks at one moment, the turn's: a start goes on by the difference, so a wall clock that
+// was read later would put the engine's time back by as much.
 LogMoment Journal::moment() const {
   return {.cluster = server_.now_ceil(),
-          .wall = wall_now(),
+          .wall = wall_now() - server_.turn_age(),
           .last_id = engine_.last_id(),
           .last_bury_order = engine_.last_bury_order()};
 }

@@ -77,6 +77,8 @@ class Server {
   void begin_turn();
   [[nodiscard]] Time now() const { return now_.floor; }
   [[nodiscard]] Time now_ceil() const { return now_.ceil; }
+  // How long ago that was.
+  [[nodiscard]] Duration turn_age() const { return clock_.read().ceil - now_.ceil; }
   // `has_room`: false for a put that the log has no room for.
   void execute(Connection& connection, const Command& command, bool has_room);
   void half_close(Connection& connection);
