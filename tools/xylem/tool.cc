@@ -157,19 +157,26 @@ Error not_offered(std::string_view command, std::string_view what_else) {
           .exit_code = kRefused};
 }
 
-Result<Reply> demand(Connection& connection, std::string_view line, std::string_view word,
-                     std::string_view what) {
-  Result<Reply> reply = connection.ask(line);
+namespace {
+
+// Any other word is a refusal.
+Result<Reply> expected(Result<Reply> reply, std::string_view word, std::string_view what) {
   if (reply && !reply.value().is(word)) return refusal(reply.value(), what);
   return reply;
+}
+
+}  // namespace
+
+Result<Reply> demand(Connection& connection, std::string_view line, std::string_view word,
+                     std::string_view what) {
+  return expected(connection.ask(line), word, what);
 }
 
 Result<Reply> demand_change(Connection& connection, std::string_view line, std::string_view word,
                             std::string_view what) {
   Result<Reply> reply = connection.ask(line);
   if (!reply) return perhaps_done(reply.error(), what);
-  if (!reply.value().is(word)) return refusal(reply.value(), what);
-  return reply;
+  return expected(std::move(reply), word, what);
 }
 
 Error perhaps_done(const Error& error, std::string_view what) {
