@@ -34,7 +34,10 @@ add_compile_options(-Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wsh
                     -Wnon-virtual-dtor $<$<CONFIG:Debug>:-Werror>)
 add_compile_definitions(XYLEM_VERSION="${PROJECT_VERSION}")
 
+# Random histories take four times as long under a sanitizer: tests run a quarter of them there.
+set(XYLEM_SLOWNESS 1)
 if(XYLEM_SANITIZE)
+  set(XYLEM_SLOWNESS 4)
   # GCC's -Wmaybe-uninitialized is wrong of instrumented code too often to stop a build (its manual says so with
   # -fsanitize); dev has it.
   add_compile_options(-fsanitize=${XYLEM_SANITIZE} -fno-sanitize-recover=all
