@@ -188,30 +188,30 @@ Result<int> move(Tool& tool, const Options& options) {
   return report(tool, options, count, "moved");
 }
 
-void add_state(CLI::App& app, Options& options) {
-  app.add_option("--state", options.state, "ready, delayed or buried (all three)")
-      ->check(CLI::IsMember({"ready", "delayed", "buried"}))
-      ->type_name("STATE");
+void add_state(CommandLine& line, Options& options) {
+  line.add_option("--state", options.state, "ready, delayed or buried (all three)")
+      .one_of({"ready", "delayed", "buried"})
+      .type_name("STATE");
 }
 
 }  // namespace
 
-Run set_up_flush(CLI::App& app) {
+Run set_up_flush(CommandLine& line) {
   auto options = std::make_shared<Options>();
-  add_tube(app, options->tube);
-  add_state(app, *options);
-  app.add_flag("--yes", options->yes, "do not ask");
+  add_tube(line, options->tube);
+  add_state(line, *options);
+  line.add_flag("--yes", options->yes, "do not ask");
   return [options](Tool& tool) { return flush(tool, *options); };
 }
 
-Run set_up_move(CLI::App& app) {
+Run set_up_move(CommandLine& line) {
   auto options = std::make_shared<Options>();
-  add_tube(app, options->tube);
-  app.add_option("NEW", options->to, "the tube to move to")
-      ->required()
-      ->check(check_tube)
-      ->type_name("");
-  add_state(app, *options);
+  add_tube(line, options->tube);
+  line.add_option("NEW", options->to, "the tube to move to")
+      .required()
+      .check(check_tube)
+      .type_name("");
+  add_state(line, *options);
   return [options](Tool& tool) { return move(tool, *options); };
 }
 

@@ -192,14 +192,14 @@ Result<int> dump_jobs(Tool& tool, const Options& options) {
 
 }  // namespace
 
-Run set_up_dump(CLI::App& app) {
+Run set_up_dump(CommandLine& line) {
   auto options = std::make_shared<Options>();
-  app.add_option("TUBE", options->tubes, "the tubes (all)")->check(check_tube)->type_name("");
-  app.add_option("--ids", options->ids, "only jobs of these ids; for a server without list-jobs")
-      ->check([](const std::string& text) {
+  line.add_option("TUBE", options->tubes, "the tubes (all)").check(check_tube).type_name("");
+  line.add_option("--ids", options->ids, "only jobs of these ids; for a server without list-jobs")
+      .check([](const std::string& text) {
         return parse_range(text) ? "" : "write FROM-TO, as in 1-5000";
       })
-      ->type_name("FROM-TO");
+      .type_name("FROM-TO");
   return [options](Tool& tool) { return dump_jobs(tool, *options); };
 }
 

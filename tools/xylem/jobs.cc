@@ -138,39 +138,43 @@ Result<int> act_on_each(Tool& tool, const Options& options, Act act) {
   return exit_code;
 }
 
-Run act_on(CLI::App& app, const std::shared_ptr<Options>& options, Act act) {
-  add_ids(app, options->ids);
+Run act_on(CommandLine& line, const std::shared_ptr<Options>& options, Act act) {
+  add_ids(line, options->ids);
   return [options, act](Tool& tool) { return act_on_each(tool, *options, act); };
 }
 
-CLI::Option* add_new_pri(CLI::App& app, const std::shared_ptr<Options>& options,
-                         const std::string& help) {
-  return add_pri(app, help, [options](std::uint32_t pri) { options->pri = pri; });
+Argument add_new_pri(CommandLine& line, const std::shared_ptr<Options>& options,
+                     const std::string& help) {
+  return add_pri(line, help, [options](std::uint32_t pri) { options->pri = pri; });
 }
 
 }  // namespace
 
-Run set_up_delete(CLI::App& app) { return act_on(app, std::make_shared<Options>(), delete_job); }
-
-Run set_up_kick_job(CLI::App& app) { return act_on(app, std::make_shared<Options>(), kick_job); }
-
-Run set_up_bury(CLI::App& app) {
-  auto options = std::make_shared<Options>();
-  add_new_pri(app, options, "a new priority (as it was)");
-  return act_on(app, options, bury_job);
+Run set_up_delete(CommandLine& line) {
+  return act_on(line, std::make_shared<Options>(), delete_job);
 }
 
-Run set_up_release(CLI::App& app) {
-  auto options = std::make_shared<Options>();
-  add_new_pri(app, options, "a new priority (as it was)");
-  add_seconds(app, "-d,--delay", options->delay, "time until the job is ready (0)");
-  return act_on(app, options, release_job);
+Run set_up_kick_job(CommandLine& line) {
+  return act_on(line, std::make_shared<Options>(), kick_job);
 }
 
-Run set_up_reprioritize(CLI::App& app) {
+Run set_up_bury(CommandLine& line) {
   auto options = std::make_shared<Options>();
-  add_new_pri(app, options, "the new priority")->required();
-  return act_on(app, options, reprioritize_job);
+  add_new_pri(line, options, "a new priority (as it was)");
+  return act_on(line, options, bury_job);
+}
+
+Run set_up_release(CommandLine& line) {
+  auto options = std::make_shared<Options>();
+  add_new_pri(line, options, "a new priority (as it was)");
+  add_seconds(line, "-d,--delay", options->delay, "time until the job is ready (0)");
+  return act_on(line, options, release_job);
+}
+
+Run set_up_reprioritize(CommandLine& line) {
+  auto options = std::make_shared<Options>();
+  add_new_pri(line, options, "the new priority").required();
+  return act_on(line, options, reprioritize_job);
 }
 
 }  // namespace xylem::tool

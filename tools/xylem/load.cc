@@ -297,10 +297,10 @@ Result<int> load(Tool& tool, const Options& options) {
 
 }  // namespace
 
-Run set_up_load(CLI::App& app) {
+Run set_up_load(CommandLine& line) {
   auto options = std::make_shared<Options>();
-  app.add_flag("--skip-existing", options->skip_existing,
-               "leave out jobs whose tube has one of the same body");
+  line.add_flag("--skip-existing", options->skip_existing,
+                "leave out jobs whose tube has one of the same body");
   return [options](Tool& tool) { return load(tool, *options); };
 }
 

@@ -57,21 +57,22 @@ Result<int> bench(const Tool& tool, const std::vector<std::string>& arguments) {
 
 }  // namespace
 
-Run set_up_log(CLI::App& app) {
+Run set_up_log(CommandLine& line) {
   auto options = std::make_shared<LogOptions>();
-  app.add_option("check|dump", options->action, "verify every record, or print a line for each")
-      ->required()
-      ->check(CLI::IsMember({"check", "dump"}))
-      ->type_name("");
-  app.add_option("DIR", options->folder, "the log directory of a stopped server")
-      ->required()
-      ->type_name("");
+  line.add_option("check|dump", options->action, "verify every record, or print a line for each")
+      .required()
+      .one_of({"check", "dump"})
+      .type_name("");
+  line.add_option("DIR", options->folder, "the log directory of a stopped server")
+      .required()
+      .type_name("");
   return [options](Tool& tool) { return read_log(tool, *options); };
 }
 
-Run set_up_bench(CLI::App& app) {
-  app.prefix_command();
-  return [&app](Tool& tool) { return bench(tool, app.remaining()); };
+Run set_up_bench(CommandLine& line) {
+  auto arguments = std::make_shared<std::vector<std::string>>();
+  line.take_rest(*arguments);
+  return [arguments](Tool& tool) { return bench(tool, *arguments); };
 }
 
 }  // namespace xylem::tool

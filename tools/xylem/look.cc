@@ -128,31 +128,30 @@ Result<int> wait(Tool& tool, const WaitOptions& options) {
 
 }  // namespace
 
-Run set_up_stats(CLI::App& app) {
+Run set_up_stats(CommandLine& line) {
   auto what = std::make_shared<TubeOrJob>();
-  add_tube_or_job(app, *what, false);
+  add_tube_or_job(line, *what, false);
   return [what](Tool& tool) { return show_stats(tool, *what); };
 }
 
-Run set_up_peek(CLI::App& app) {
+Run set_up_peek(CommandLine& line) {
   auto options = std::make_shared<PeekOptions>();
-  add_tube_or_job(app, options->what, true);
-  auto* states = app.add_option_group("states");
+  add_tube_or_job(line, options->what, true);
+  CommandLine states = line.add_alternatives("states");
   for (const std::string state : {"ready", "reserved", "delayed", "buried"}) {
-    states->add_flag_callback(
+    states.add_flag_function(
         "--" + state, [options, state] { options->state = state; },
         "the first " + state + " job of the tube");
   }
-  states->require_option(0, 1);
   return [options](Tool& tool) { return peek(tool, *options); };
 }
 
-Run set_up_wait(CLI::App& app) {
+Run set_up_wait(CommandLine& line) {
   auto options = std::make_shared<WaitOptions>();
-  add_tube(app, options->tube);
-  app.add_flag("--empty", options->empty, "until no job is ready, delayed or reserved")->required();
-  add_time(app, "--timeout", options->timeout, "give up after this time, with exit code 1");
-  add_interval(app, options->interval, "500ms");
+  add_tube(line, options->tube);
+  line.add_flag("--empty", options->empty, "until no job is ready, delayed or reserved").required();
+  add_time(line, "--timeout", options->timeout, "give up after this time, with exit code 1");
+  add_interval(line, options->interval, "500ms");
   return [options](Tool& tool) { return wait(tool, *options); };
 }
 

@@ -121,20 +121,20 @@ Result<std::vector<Map>> list_page(Connection& connection, const std::string& tu
   return client::parse_rows(reply.value().body);
 }
 
-Run set_up_ls(CLI::App& app) {
+Run set_up_ls(CommandLine& line) {
   auto options = std::make_shared<Options>();
-  add_tube(app, options->tube);
-  app.add_option("--state", options->state, "ready, reserved, delayed or buried (all)")
-      ->check(CLI::IsMember({"ready", "reserved", "delayed", "buried", "all"}))
-      ->type_name("STATE");
-  app.add_option("--match", options->match, "only jobs whose body has this text")
-      ->type_name("TEXT");
-  add_number(app, "-n,--count", "how many at most (100)", {1, 1'000'000'000},
+  add_tube(line, options->tube);
+  line.add_option("--state", options->state, "ready, reserved, delayed or buried (all)")
+      .one_of({"ready", "reserved", "delayed", "buried", "all"})
+      .type_name("STATE");
+  line.add_option("--match", options->match, "only jobs whose body has this text")
+      .type_name("TEXT");
+  add_number(line, "-n,--count", "how many at most (100)", {1, 1'000'000'000},
              [options](std::uint64_t n) { options->count = static_cast<std::uint32_t>(n); })
-      ->type_name("N");
-  add_number(app, "--after", "only jobs of a higher id", kAnyId, [options](std::uint64_t id) {
+      .type_name("N");
+  add_number(line, "--after", "only jobs of a higher id", kAnyId, [options](std::uint64_t id) {
     options->after = id;
-  })->type_name("ID");
+  }).type_name("ID");
   return [options](Tool& tool) { return list_jobs(tool, *options); };
 }
 

@@ -59,7 +59,8 @@ std::deque<Choice> add_subcommands(CLI::App& app, Tool& tool) {
   for (const Group& group : groups()) {
     for (const Subcommand& each : group.subcommands) {
       CLI::App* sub = app.add_subcommand(std::string(each.name), std::string(each.help));
-      choices.push_back({sub, each.set_up(*sub)});
+      CommandLine line(*sub);
+      choices.push_back({sub, each.set_up(line)});
       if (!sub->get_prefix_command()) add_common(*sub, tool);
       sub->footer(examples_of(each));
     }

@@ -1,5 +1,5 @@
-// Options that several subcommands have. What is wrong with one is said by CLI11 with the option's
-// name before it, and ends with the exit code for usage.
+// Options that several subcommands have, each with its name, its check, and what --help says of it,
+// so that they are the same everywhere.
 #include <fmt/format.h>
 
 #include "subcommand.h"
@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kLongestInterval = std::chrono::hours(24);
 
-std::function<std::string(const std::string&)> is_within(NumberRange range) {
+Check is_within(NumberRange range) {
   return [range](const std::string& text) {
     const std::optional<std::uint64_t> number = parse_number(text);
     if (number && *number >= range.least && *number <= range.most) return std::string();
@@ -20,7 +20,7 @@ std::function<std::string(const std::string&)> is_within(NumberRange range) {
 
 template <class Parsed>
 Parsed checked(const std::string& name, Result<Parsed> parsed) {
-  if (!parsed) throw CLI::ValidationError(name, parsed.error().text);
+  if (!parsed) refuse(name, parsed.error().text);
   return parsed.value();
 }
 
@@ -33,59 +33,59 @@ std::string check_tube(const std::string& tube) {
       escaped(tube));
 }
 
-CLI::Option* add_tube(CLI::App& app, std::string& tube) {
-  return app.add_option("TUBE", tube, "the tube")->required()->check(check_tube)->type_name("");
+Argument add_tube(CommandLine& line, std::string& tube) {
+  return line.add_option("TUBE", tube, "the tube").required().check(check_tube).type_name("");
 }
 
-CLI::Option* add_tube_option(CLI::App& app, std::string& tube) {
-  return app.add_option("-t,--tube", tube, "the tube")->check(check_tube)->type_name("TUBE");
+Argument add_tube_option(CommandLine& line, std::string& tube) {
+  return line.add_option("-t,--tube", tube, "the tube").check(check_tube).type_name("TUBE");
 }
 
-CLI::Option* add_number(CLI::App& app, const std::string& name, const std::string& help,
-                        NumberRange range, std::function<void(std::uint64_t)> take) {
+Argument add_number(CommandLine& line, const std::string& name, const std::string& help,
+                    NumberRange range, std::function<void(std::uint64_t)> take) {
   const auto take_text = [take = std::move(take)](const std::string& text) {
     take(*parse_number(text));
   };
-  return app.add_option_function<std::string>(name, take_text, help)->check(is_within(range));
+  return line.add_option_function(name, take_text, help).check(is_within(range));
 }
 
-CLI::Option* add_ids(CLI::App& app, std::vector<JobId>& ids) {
+Argument add_ids(CommandLine& line, std::vector<JobId>& ids) {
   const auto take = [&ids](const std::vector<std::string>& words) {
     for (const std::string& word : words) ids.push_back(*parse_number(word));
   };
-  return app.add_option_function<std::vector<std::string>>("ID", take, "job ids")
-      ->required()
-      ->check(is_within(kAnyId))
-      ->type_name("");
+  return line.add_option_function("ID", take, "job ids")
+      .required()
+      .check(is_within(kAnyId))
+      .type_name("");
 }
 
-CLI::Option* add_pri(CLI::App& app, const std::string& help,
-                     std::function<void(std::uint32_t)> take) {
+Argument add_pri(CommandLine& line, const std::string& help,
+                 std::function<void(std::uint32_t)> take) {
   const auto take_number = [take = std::move(take)](std::uint64_t pri) {
     take(static_cast<std::uint32_t>(pri));
   };
-  return add_number(app, "-p,--pri", help, kAnyPri, take_number)->type_name("PRI");
+  return add_number(line, "-p,--pri", help, kAnyPri, take_number).type_name("PRI");
 }
 
-CLI::Option* add_seconds(CLI::App& app, const std::string& name, std::uint32_t& seconds,
-                         const std::string& help) {
+Argument add_seconds(CommandLine& line, const std::string& name, std::uint32_t& seconds,
+                     const std::string& help) {
   const auto take = [name, &seconds](const std::string& text) {
     seconds = checked(name, parse_seconds(text));
   };
-  return app.add_option_function<std::string>(name, take, help)->type_name("TIME");
+  return line.add_option_function(name, take, help).type_name("TIME");
 }
 
-CLI::Option* add_time(CLI::App& app, const std::string& name, std::chrono::milliseconds& time,
-                      const std::string& help) {
+Argument add_time(CommandLine& line, const std::string& name, std::chrono::milliseconds& time,
+                  const std::string& help) {
   const auto take = [name, &time](const std::string& text) {
     time = checked(name, parse_time(text));
   };
-  return app.add_option_function<std::string>(name, take, help)->type_name("TIME");
+  return line.add_option_function(name, take, help).type_name("TIME");
 }
 
-CLI::Option* add_interval(CLI::App& app, std::chrono::milliseconds& time, std::string_view usual) {
-  return add_time(app, "--interval", time, fmt::format("how often to look ({})", usual))
-      ->check([](const std::string& text) {
+Argument add_interval(CommandLine& line, std::chrono::milliseconds& time, std::string_view usual) {
+  return add_time(line, "--interval", time, fmt::format("how often to look ({})", usual))
+      .check([](const std::string& text) {
         Result<std::chrono::milliseconds> parsed = parse_time(text);
         if (!parsed) return parsed.error().text;
         const bool fits = parsed.value().count() > 0 && parsed.value() <= kLongestInterval;
@@ -97,18 +97,17 @@ std::optional<JobId> TubeOrJob::id() const {
   return tube.empty() ? parse_number(word) : std::nullopt;
 }
 
-void add_tube_or_job(CLI::App& app, TubeOrJob& either, bool required) {
+void add_tube_or_job(CommandLine& line, TubeOrJob& either, bool required) {
   const auto check = [](const std::string& word) {
     return parse_number(word) ? "" : check_tube(word);
   };
-  auto* word = app.add_option("TUBE|JOB-ID", either.word, "a tube, or a job if it is all digits")
-                   ->check(check)
-                   ->type_name("");
-  add_tube_option(app, either.tube)->excludes(word);
+  const Argument word =
+      line.add_option("TUBE|JOB-ID", either.word, "a tube, or a job if it is all digits")
+          .check(check)
+          .type_name("");
+  add_tube_option(line, either.tube).excludes(word);
   if (required) {
-    app.callback([&either] {
-      if (!either.is_given()) throw CLI::RequiredError("a tube or a job id");
-    });
+    line.require("a tube or a job id", [&either] { return either.is_given(); });
   }
 }
 

@@ -111,19 +111,20 @@ Result<int> put_many(Tool& tool, const Options& options) {
 
 }  // namespace
 
-Run set_up_put(CLI::App& app) {
+Run set_up_put(CommandLine& line) {
   auto options = std::make_shared<Options>();
-  add_tube_option(app, options->tube);
-  add_pri(app, "priority: 0 is the most urgent (1024)",
+  add_tube_option(line, options->tube);
+  add_pri(line, "priority: 0 is the most urgent (1024)",
           [options](std::uint32_t pri) { options->put.pri = pri; });
-  add_seconds(app, "-d,--delay", options->put.delay, "time until the job is ready (0)");
-  add_seconds(app, "--ttr", options->put.ttr, "time that a worker has for it (60s)");
-  auto* lines = app.add_flag("--lines", options->lines, "a job of each line of standard input");
-  auto* null = app.add_flag("--null", options->null, "a job of each text that a NUL byte ends");
-  auto* body = app.add_option("BODY", options->body, "the body; - or none: standard input; @FILE")
-                   ->type_name("");
-  lines->excludes(body)->excludes(null);
-  null->excludes(body);
+  add_seconds(line, "-d,--delay", options->put.delay, "time until the job is ready (0)");
+  add_seconds(line, "--ttr", options->put.ttr, "time that a worker has for it (60s)");
+  Argument lines = line.add_flag("--lines", options->lines, "a job of each line of standard input");
+  Argument null = line.add_flag("--null", options->null, "a job of each text that a NUL byte ends");
+  const Argument body =
+      line.add_option("BODY", options->body, "the body; - or none: standard input; @FILE")
+          .type_name("");
+  lines.excludes(body).excludes(null);
+  null.excludes(body);
   return [options](Tool& tool) {
     const bool many = options->lines || options->null;
     return many ? put_many(tool, *options) : put_one(tool, *options);

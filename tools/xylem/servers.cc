@@ -55,15 +55,15 @@ Result<int> set_draining(Tool& tool, std::string_view command, std::string_view 
 
 }  // namespace
 
-Run set_up_ping(CLI::App&) { return ping; }
+Run set_up_ping(CommandLine&) { return ping; }
 
-Run set_up_version(CLI::App&) { return version; }
+Run set_up_version(CommandLine&) { return version; }
 
-Run set_up_drain(CLI::App&) {
+Run set_up_drain(CommandLine&) {
   return [](Tool& tool) { return set_draining(tool, "drain", "DRAINING"); };
 }
 
-Run set_up_undrain(CLI::App&) {
+Run set_up_undrain(CommandLine&) {
   return [](Tool& tool) { return set_draining(tool, "undrain", "NOT_DRAINING"); };
 }
 

@@ -5,12 +5,12 @@
 // and a transcript in tests/tool/transcripts.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <functional>
 #include <limits>
 #include <span>
 #include <string_view>
 
+#include "command_line.h"
 #include "tool.h"
 
 namespace xylem::tool {
@@ -22,7 +22,7 @@ struct Subcommand {
   std::string_view name;
   std::string_view help;
   std::string_view examples;  // lines of a terminal
-  Run (*set_up)(CLI::App&);
+  Run (*set_up)(CommandLine&);
 };
 
 struct Group {
@@ -32,48 +32,48 @@ struct Group {
 std::span<const Group> groups();
 
 // put.cc
-Run set_up_put(CLI::App& app);
+Run set_up_put(CommandLine& line);
 // work.cc
-Run set_up_work(CLI::App& app);
+Run set_up_work(CommandLine& line);
 // dump.cc, load.cc
-Run set_up_dump(CLI::App& app);
-Run set_up_load(CLI::App& app);
+Run set_up_dump(CommandLine& line);
+Run set_up_load(CommandLine& line);
 // ls.cc
-Run set_up_ls(CLI::App& app);
+Run set_up_ls(CommandLine& line);
 // tubes.cc
-Run set_up_tubes(CLI::App& app);
+Run set_up_tubes(CommandLine& line);
 // look.cc
-Run set_up_stats(CLI::App& app);
-Run set_up_peek(CLI::App& app);
-Run set_up_wait(CLI::App& app);
+Run set_up_stats(CommandLine& line);
+Run set_up_peek(CommandLine& line);
+Run set_up_wait(CommandLine& line);
 // top.cc
-Run set_up_top(CLI::App& app);
+Run set_up_top(CommandLine& line);
 // jobs.cc
-Run set_up_delete(CLI::App& app);
-Run set_up_kick_job(CLI::App& app);
-Run set_up_bury(CLI::App& app);
-Run set_up_release(CLI::App& app);
-Run set_up_reprioritize(CLI::App& app);
+Run set_up_delete(CommandLine& line);
+Run set_up_kick_job(CommandLine& line);
+Run set_up_bury(CommandLine& line);
+Run set_up_release(CommandLine& line);
+Run set_up_reprioritize(CommandLine& line);
 // clear_tubes.cc
-Run set_up_flush(CLI::App& app);
-Run set_up_move(CLI::App& app);
+Run set_up_flush(CommandLine& line);
+Run set_up_move(CommandLine& line);
 // whole_tubes.cc
-Run set_up_kick(CLI::App& app);
-Run set_up_pause(CLI::App& app);
-Run set_up_resume(CLI::App& app);
+Run set_up_kick(CommandLine& line);
+Run set_up_pause(CommandLine& line);
+Run set_up_resume(CommandLine& line);
 // servers.cc
-Run set_up_ping(CLI::App& app);
-Run set_up_version(CLI::App& app);
-Run set_up_drain(CLI::App& app);
-Run set_up_undrain(CLI::App& app);
+Run set_up_ping(CommandLine& line);
+Run set_up_version(CommandLine& line);
+Run set_up_drain(CommandLine& line);
+Run set_up_undrain(CommandLine& line);
 // log_and_bench.cc
-Run set_up_log(CLI::App& app);
-Run set_up_bench(CLI::App& app);
+Run set_up_log(CommandLine& line);
+Run set_up_bench(CommandLine& line);
 
 // Options that several have. `tube` must be a name that the protocol allows.
 std::string check_tube(const std::string& tube);  // empty, or what is wrong with it
-CLI::Option* add_tube(CLI::App& app, std::string& tube);
-CLI::Option* add_tube_option(CLI::App& app, std::string& tube);
+Argument add_tube(CommandLine& line, std::string& tube);
+Argument add_tube_option(CommandLine& line, std::string& tube);
 // A number of decimal digits. (CLI11's own may be octal, hexadecimal, negative, or cut to what
 // fits, and name another job then.)
 struct NumberRange {
@@ -82,19 +82,19 @@ struct NumberRange {
 };
 inline constexpr NumberRange kAnyId{0, std::numeric_limits<JobId>::max()};
 inline constexpr NumberRange kAnyPri{0, std::numeric_limits<std::uint32_t>::max()};
-CLI::Option* add_number(CLI::App& app, const std::string& name, const std::string& help,
-                        NumberRange range, std::function<void(std::uint64_t)> take);
-CLI::Option* add_ids(CLI::App& app, std::vector<JobId>& ids);
-CLI::Option* add_pri(CLI::App& app, const std::string& help,
-                     std::function<void(std::uint32_t)> take);
+Argument add_number(CommandLine& line, const std::string& name, const std::string& help,
+                    NumberRange range, std::function<void(std::uint64_t)> take);
+Argument add_ids(CommandLine& line, std::vector<JobId>& ids);
+Argument add_pri(CommandLine& line, const std::string& help,
+                 std::function<void(std::uint32_t)> take);
 // A time of whole seconds: 90, 90s, 15m, 2h, 1d. 500ms is refused, with the reason.
-CLI::Option* add_seconds(CLI::App& app, const std::string& name, std::uint32_t& seconds,
-                         const std::string& help);
+Argument add_seconds(CommandLine& line, const std::string& name, std::uint32_t& seconds,
+                     const std::string& help);
 // A time of our own, where milliseconds are fine.
-CLI::Option* add_time(CLI::App& app, const std::string& name, std::chrono::milliseconds& time,
-                      const std::string& help);
+Argument add_time(CommandLine& line, const std::string& name, std::chrono::milliseconds& time,
+                  const std::string& help);
 // How often to look; not without a pause.
-CLI::Option* add_interval(CLI::App& app, std::chrono::milliseconds& time, std::string_view usual);
+Argument add_interval(CommandLine& line, std::chrono::milliseconds& time, std::string_view usual);
 // "TUBE" or "JOB-ID", and -t for a tube whose name is all digits.
 struct TubeOrJob {
   std::string word = {};
@@ -104,6 +104,6 @@ struct TubeOrJob {
   [[nodiscard]] std::optional<JobId> id() const;
   [[nodiscard]] const std::string& tube_name() const { return tube.empty() ? word : tube; }
 };
-void add_tube_or_job(CLI::App& app, TubeOrJob& either, bool required);
+void add_tube_or_job(CommandLine& line, TubeOrJob& either, bool required);
 
 }  // namespace xylem::tool

@@ -180,9 +180,9 @@ Result<int> top(Tool& tool, const Options& options) {
 
 }  // namespace
 
-Run set_up_top(CLI::App& app) {
+Run set_up_top(CommandLine& line) {
   auto options = std::make_shared<Options>();
-  add_interval(app, options->interval, "1s");
+  add_interval(line, options->interval, "1s");
   return [options](Tool& tool) { return top(tool, *options); };
 }
 

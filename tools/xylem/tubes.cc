@@ -113,14 +113,14 @@ void sort_tubes(std::vector<Map>& tubes, std::string_view key) {
                            [key](const Map& tube) { return number_of(tube, key); });
 }
 
-Run set_up_tubes(CLI::App& app) {
+Run set_up_tubes(CommandLine& line) {
   auto options = std::make_shared<Options>();
-  app.add_option("GLOB", options->glob, "only tubes that match: *, ?, [a-z]")->type_name("");
+  line.add_option("GLOB", options->glob, "only tubes that match: *, ?, [a-z]").type_name("");
   std::vector<std::string> words;
   for (const SortKey& each : kSortKeys) words.emplace_back(each.word);
-  app.add_option("--sort", options->sort, "name, ready, reserved, delayed, buried, waiting, total")
-      ->check(CLI::IsMember(words))
-      ->type_name("KEY");
+  line.add_option("--sort", options->sort, "name, ready, reserved, delayed, buried, waiting, total")
+      .one_of(words)
+      .type_name("KEY");
   return [options](Tool& tool) { return list_tubes(tool, *options); };
 }
 

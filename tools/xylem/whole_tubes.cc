@@ -50,33 +50,33 @@ std::uint32_t parse_bound(const std::string& text) {
   if (text == "all") return std::numeric_limits<std::uint32_t>::max();
   const std::optional<std::uint64_t> number = parse_number(text);
   if (!number || *number > std::numeric_limits<std::uint32_t>::max()) {
-    throw CLI::ValidationError("N", fmt::format("'{}' is neither a number nor 'all'", text));
+    refuse("N", fmt::format("'{}' is neither a number nor 'all'", text));
   }
   return static_cast<std::uint32_t>(*number);
 }
 
 }  // namespace
 
-Run set_up_kick(CLI::App& app) {
+Run set_up_kick(CommandLine& line) {
   auto options = std::make_shared<KickOptions>();
-  add_tube(app, options->tube);
-  app.add_option_function<std::string>(
-         "N", [options](const std::string& text) { options->bound = parse_bound(text); },
-         "how many at most, or all (1)")
-      ->type_name("");
+  add_tube(line, options->tube);
+  line.add_option_function(
+          "N", [options](const std::string& text) { options->bound = parse_bound(text); },
+          "how many at most, or all (1)")
+      .type_name("");
   return [options](Tool& tool) { return kick(tool, *options); };
 }
 
-Run set_up_pause(CLI::App& app) {
+Run set_up_pause(CommandLine& line) {
   auto options = std::make_shared<PauseOptions>();
-  add_tube(app, options->tube);
-  add_seconds(app, "TIME", options->seconds, "90s, 15m, 2h, 1d")->required()->type_name("");
+  add_tube(line, options->tube);
+  add_seconds(line, "TIME", options->seconds, "90s, 15m, 2h, 1d").required().type_name("");
   return [options](Tool& tool) { return pause(tool, *options); };
 }
 
-Run set_up_resume(CLI::App& app) {
+Run set_up_resume(CommandLine& line) {
   auto options = std::make_shared<PauseOptions>();
-  add_tube(app, options->tube);
+  add_tube(line, options->tube);
   return [options](Tool& tool) { return pause(tool, *options); };
 }
 

@@ -89,21 +89,21 @@ void Journal::write(const std::string& line) {
   std::fwrite(line.data(), 1, line.size(), stderr);
 }
 
-Run set_up_work(CLI::App& app) {
+Run set_up_work(CommandLine& line) {
   auto options = std::make_shared<WorkOptions>();
-  app.add_option("TUBE", options->tubes, "the tubes; behind them: -- COMMAND [ARG...]")
-      ->required()
-      ->check(check_tube)
-      ->type_name("");
-  add_number(app, "-j,--jobs", "how many at a time (1)", {1, 1'000}, [options](std::uint64_t n) {
+  line.add_option("TUBE", options->tubes, "the tubes; behind them: -- COMMAND [ARG...]")
+      .required()
+      .check(check_tube)
+      .type_name("");
+  add_number(line, "-j,--jobs", "how many at a time (1)", {1, 1'000}, [options](std::uint64_t n) {
     options->slots = static_cast<unsigned>(n);
-  })->type_name("N");
-  add_number(app, "--max-tries", "bury a job that has failed so often (10)", {1, 1'000'000},
+  }).type_name("N");
+  add_number(line, "--max-tries", "bury a job that has failed so often (10)", {1, 1'000'000},
              [options](std::uint64_t n) { options->most_tries = static_cast<unsigned>(n); })
-      ->type_name("N");
-  add_seconds(app, "--back-off", options->back_off, "delay after the first failure; doubles (1s)");
-  add_time(app, "--kill-after", options->kill_after, "end a command that takes longer");
-  app.add_flag_callback(
+      .type_name("N");
+  add_seconds(line, "--back-off", options->back_off, "delay after the first failure; doubles (1s)");
+  add_time(line, "--kill-after", options->kill_after, "end a command that takes longer");
+  line.add_flag_function(
       "--file", [options] { options->body_goes = BodyGoes::kIntoFile; },
       "the body in a file: {} in the arguments, or the last of them, is its path");
   return [options](Tool& tool) { return work(tool, *options); };
