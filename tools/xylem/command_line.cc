@@ -1,4 +1,5 @@
-// What each call means to CLI11. An option belongs to its App, so that an Argument can be copied.
+// What each call means to CLI11. An option belongs to its App, which outlives the parsing, so an
+// Argument may be copied.
 #include "command_line.h"
 
 #include <CLI/CLI.hpp>
