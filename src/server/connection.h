@@ -56,8 +56,11 @@ class Connection {
   [[nodiscard]] ClientId id() const { return id_; }
   // Whether a command owes its reply.
   [[nodiscard]] bool waiting() const { return waiting_; }
-  // Whether there is something to run when the reply has come.
-  [[nodiscard]] bool has_more() const { return input_ended_ || !pending_.empty(); }
+  // Whether there is something to run when the reply has come. A long body is read straight into
+  // the parser: when it is complete, nothing of it is pending.
+  [[nodiscard]] bool has_more() const {
+    return input_ended_ || !pending_.empty() || parser_.put_at_hand({});
+  }
 
   // What it says from now on waits for this position of the log.
   void hold(std::uint64_t position);

@@ -1,4 +1,4 @@
-"""Limits: connections, descriptors, idleness, memory. Reaching one is told once, refused clients hear it at once, and
+"""Limits: connections, descriptors, idleness, output, memory. Reaching one is told once, refused clients hear it at once, and
 the server does not spin."""
 import resource
 import signal
@@ -88,6 +88,25 @@ class ConnectionLimitTest(ServerTest):
         for sock in sockets:
             sock.close()
         self.wait_until(lambda: watcher.stats()["current-connections"] == "1", "all are gone")
+
+
+class OutBufferTest(ServerTest):
+    def test_a_reload_that_lowers_it_leaves_no_complete_body_waiting(self):
+        server = self.start(config="limits:\n  out-buffer: 1073741824\n")
+        producer = self.connect(server)
+        job = producer.put(b"b" * 60_000).split()[1]
+        slow = self.connect(server, receive_bytes=4_096)
+        count = 200
+        slow.send(b"peek %s\r\n" % job * count + b"put 0 0 60 60000\r\n" + b"c" * 59_999)
+        self.wait_until(lambda: producer.stats()["cmd-put"] == "2", "the body is on its way")
+        server.write_config("limits:\n  out-buffer: 1024\n")
+        server.kill(signal.SIGHUP)
+        server.wait_for_log("reloaded")
+        slow.send(b"c\r\n")  # read into the body itself, beside no other bytes
+        for _ in range(count):
+            self.assertEqual(slow.line(), b"FOUND %s 60000" % job)
+            slow.body(60_000)
+        self.assertTrue(slow.line().startswith(b"INSERTED"))
 
 
 class IdleTimeoutTest(ServerTest):
