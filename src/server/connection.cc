@@ -258,6 +258,7 @@ void Connection::close() {
   ending_ = true;
   uv_poll_stop(&poll_);
   ::close(socket_);
+  out_.reset();
   server_.closed(*this);
   uv_close(reinterpret_cast<uv_handle_t*>(&poll_),
            [](uv_handle_t* handle) { delete static_cast<Connection*>(handle->data); });

@@ -69,13 +69,13 @@ std::string& OutBuffer::text() {
 }
 
 void OutBuffer::append_text(std::string text) {
-  bytes_ += text.size();
+  count(text.size());
   segments_.push_back({.text = std::move(text), .body = {}});
 }
 
 void OutBuffer::append_body(BufferRef body) {
   if (segments_.back().body) segments_.emplace_back();
-  bytes_ += body->size();
+  count(body->size());
   segments_.back().body = std::move(body);
 }
 
@@ -115,6 +115,7 @@ OutBuffer::Outcome OutBuffer::send_to(int socket, std::uint64_t durable) {
 void OutBuffer::sent(std::size_t bytes) {
   CHECK(bytes <= bytes_);
   bytes_ -= bytes;
+  sum_ -= bytes;
   sent_ += bytes;
   left_ += bytes;
   while (first_ < segments_.size() && sent_ >= segments_[first_].bytes()) {
@@ -137,7 +138,7 @@ void OutBuffer::reset() {
 }
 
 std::unique_ptr<OutBuffer> OutBufferPool::take() {
-  if (spare_.empty()) return std::make_unique<OutBuffer>();
+  if (spare_.empty()) return std::make_unique<OutBuffer>(owed_bytes_);
   std::unique_ptr<OutBuffer> buffer = std::move(spare_.back());
   spare_.pop_back();
   spare_bytes_ -= buffer->memory_bytes();

@@ -8,7 +8,8 @@
 // leaves before the log is durable up to its position.
 //
 // Connections that have nothing to say own no OutBuffer: it comes from the pool and goes back there
-// with its memory, so that a thousand connections in turn use the memory of one.
+// with its memory, so that a thousand connections in turn use the memory of one. The pool knows the
+// sum of what all its buffers owe.
 #pragma once
 
 #include <cstddef>
@@ -26,10 +27,16 @@ class OutBuffer {
   // kSome: the socket takes no more. kHeld: what is left waits for the log.
   enum class Outcome { kAll, kSome, kHeld, kFailed };
 
+  // `sum`, which outlives it, is kept right by what it owes.
+  explicit OutBuffer(std::size_t& sum) : sum_(sum) {}
+  ~OutBuffer() { sum_ -= bytes_; }
+  OutBuffer(const OutBuffer&) = delete;
+  OutBuffer& operator=(const OutBuffer&) = delete;
+
   // Where to append the bytes of a reply. Valid until the next call; call appended() after it.
   std::string& text();
   // Text was appended; it had `before` bytes then.
-  void appended(std::size_t before) { bytes_ += segments_.back().text.size() - before; }
+  void appended(std::size_t before) { count(segments_.back().text.size() - before); }
   // For a text that is too long to be copied.
   void append_text(std::string text);
   // All of `body` goes behind the text; a share is kept until it has been sent.
@@ -61,10 +68,15 @@ class OutBuffer {
     std::uint64_t position;
   };
 
+  void count(std::size_t bytes) {
+    bytes_ += bytes;
+    sum_ += bytes;
+  }
   [[nodiscard]] std::size_t may_leave(std::uint64_t durable);
   void sent(std::size_t bytes);
   void reset();
 
+  std::size_t& sum_;
   std::vector<Segment> segments_{1};
   std::size_t first_ = 0;  // segments before it are empty
   std::size_t sent_ = 0;
@@ -79,7 +91,11 @@ class OutBufferPool {
   // Must be empty.
   void give(std::unique_ptr<OutBuffer> buffer);
 
+  // What all buffers owe that were taken; a body that several share counts for each.
+  [[nodiscard]] std::size_t owed_bytes() const { return owed_bytes_; }
+
  private:
+  std::size_t owed_bytes_ = 0;
   std::vector<std::unique_ptr<OutBuffer>> spare_;
   std::size_t spare_bytes_ = 0;
 };

@@ -110,7 +110,11 @@ class Server {
   [[nodiscard]] uv_loop_t& loop() { return loop_; }
   [[nodiscard]] std::span<char> read_buffer() { return {read_buffer_.get(), kReadBufferBytes}; }
   [[nodiscard]] OutBufferPool& out_buffers() { return out_buffers_; }
-  [[nodiscard]] std::size_t out_buffer_limit() const { return out_buffer_limit_; }
+  // What a connection may owe and have its commands run: less while all together owe much.
+  [[nodiscard]] std::size_t out_buffer_limit() const {
+    const bool much = out_buffers_.owed_bytes() / limits::kOutBuffersTogether > out_buffer_limit_;
+    return much ? out_buffer_limit_ / limits::kOutBufferShare : out_buffer_limit_;
+  }
 
  private:
   // As much as a connection may read ahead, so that what one read brought always has room there.

@@ -1,5 +1,5 @@
-"""Limits: connections, descriptors, idleness, output, memory. Reaching one is told once, refused clients hear it at once, and
-the server does not spin."""
+"""Limits: connections, descriptors, idleness, output, memory. Reaching one is told once, refused clients hear it at
+once, and the server does not spin."""
 import resource
 import signal
 import socket
@@ -107,6 +107,26 @@ class OutBufferTest(ServerTest):
             self.assertEqual(slow.line(), b"FOUND %s 60000" % job)
             slow.body(60_000)
         self.assertTrue(slow.line().startswith(b"INSERTED"))
+
+    def test_many_clients_that_never_read_cost_a_bounded_sum(self):
+        """Together they may owe 16 MiB; each of them more than 1 KiB only below that."""
+        server = self.start(config="limits:\n  out-buffer: 65536\n")
+        producer = self.connect(server)
+        job = producer.put(b"b" * 4_000).split()[1]
+        before = server.rss()
+        count = 60
+        replies = (b"FOUND %s 4000\r\n" % job + b"b" * 4_000 + b"\r\n") * count
+        deaf = [self.connect(server, receive_bytes=4_096) for _ in range(600)]
+        for client in deaf:
+            client.send(b"peek %s\r\n" % job * count)
+        firsts = [client.line() + b"\r\n" for client in deaf]
+        if not sanitized():
+            self.assertLess(server.rss() - before, 28 << 20)
+        self.assert_sleeps(server)
+        self.assertEqual(producer.ask(b"peek %s\r\n" % job * count), b"FOUND %s 4000" % job)
+        self.assertEqual(producer.body(4_000), b"b" * 4_000)
+        for client, first in zip(deaf, firsts):
+            self.assertEqual(first + client.take(len(replies) - len(first)), replies)
 
 
 class IdleTimeoutTest(ServerTest):

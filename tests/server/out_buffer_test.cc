@@ -80,7 +80,8 @@ std::string drain(OutBuffer& buffer, Pair& pair) {
 
 TEST_CASE("text and bodies leave in the order in which they were appended") {
   Pair pair;
-  OutBuffer buffer;
+  std::size_t sum = 0;
+  OutBuffer buffer(sum);
   append(buffer, "one ");
   append(buffer, "two ");
   buffer.append_body(body_of("three "));
@@ -95,7 +96,8 @@ TEST_CASE("text and bodies leave in the order in which they were appended") {
 
 TEST_CASE("a long text is taken over whole, in its place") {
   Pair pair;
-  OutBuffer buffer;
+  std::size_t sum = 0;
+  OutBuffer buffer(sum);
   append(buffer, "one ");
   buffer.append_text(std::string(100'000, '2'));
   buffer.append_text(" three ");
@@ -109,7 +111,8 @@ TEST_CASE("a long text is taken over whole, in its place") {
 TEST_CASE("a reply that waits for the log holds back what stands behind it, and no more") {
   using Outcome = OutBuffer::Outcome;
   Pair pair;
-  OutBuffer buffer;
+  std::size_t sum = 0;
+  OutBuffer buffer(sum);
   append(buffer, "one ");
   buffer.hold(7);
   append(buffer, "two ");
@@ -136,7 +139,8 @@ TEST_CASE("a reply that waits for the log holds back what stands behind it, and 
 
 TEST_CASE("a socket that takes little at a time gets every byte once") {
   Pair pair;
-  OutBuffer buffer;
+  std::size_t sum = 0;
+  OutBuffer buffer(sum);
   std::string expected;
   for (int i = 0; i < 300; ++i) {
     const std::string text(static_cast<std::size_t>(i * 37 % 500), static_cast<char>('a' + i % 26));
@@ -157,7 +161,8 @@ TEST_CASE("a socket that takes little at a time gets every byte once") {
 
 TEST_CASE("appending goes on while earlier bytes are stuck") {
   Pair pair;
-  OutBuffer buffer;
+  std::size_t sum = 0;
+  OutBuffer buffer(sum);
   std::string expected;
   std::string arrived;
   for (int i = 0; i < 2'000; ++i) {
@@ -173,7 +178,8 @@ TEST_CASE("appending goes on while earlier bytes are stuck") {
 
 TEST_CASE("a body is shared, and let go when it has left") {
   Pair pair;
-  OutBuffer buffer;
+  std::size_t sum = 0;
+  OutBuffer buffer(sum);
   BufferRef body = body_of(std::string(100'000, 'x'));
   const char* bytes = body->data();
   buffer.append_body(body);
@@ -184,7 +190,8 @@ TEST_CASE("a body is shared, and let go when it has left") {
 
 TEST_CASE("a reader that is gone is an error") {
   Pair pair;
-  OutBuffer buffer;
+  std::size_t sum = 0;
+  OutBuffer buffer(sum);
   append(buffer, "hello");
   pair.close_reader();
   CHECK(buffer.send_to(pair.writer(), kNothingWaits) == OutBuffer::Outcome::kFailed);
@@ -195,7 +202,8 @@ TEST_CASE("a text is closed before malloc would map its memory by itself") {
   constexpr std::size_t kMapped = 128 * 1024;  // see main.cc
   for (const std::size_t body_bytes : {100U, 1'000U, 4'095U, 4'096U}) {
     CAPTURE(body_bytes);
-    OutBuffer buffer;
+    std::size_t sum = 0;
+    OutBuffer buffer(sum);
     while (buffer.bytes() < 2 * kMapped) {
       std::string& out = buffer.text();
       const std::size_t before = out.size();
@@ -204,6 +212,22 @@ TEST_CASE("a text is closed before malloc would map its memory by itself") {
     }
     CHECK(buffer.memory_bytes() < kMapped);
   }
+}
+
+TEST_CASE("the pool knows what all its buffers owe") {
+  OutBufferPool pool;
+  Pair pair;
+  std::unique_ptr<OutBuffer> one = pool.take();
+  std::unique_ptr<OutBuffer> two = pool.take();
+  append(*one, std::string(1'000, '1'));
+  one->append_text(std::string(200, '1'));
+  two->append_body(body_of("three"));
+  CHECK(pool.owed_bytes() == 1'205);
+  two.reset();
+  CHECK(pool.owed_bytes() == 1'200);
+  drain(*one, pair);
+  CHECK(pool.owed_bytes() == 0);
+  pool.give(std::move(one));
 }
 
 TEST_CASE("the pool gives memory again, and keeps a bounded part of it") {

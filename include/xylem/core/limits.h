@@ -39,6 +39,11 @@ inline constexpr std::chrono::seconds kSafetyMargin{1};
 // A connection that owes this much output is not parsed until the peer has read; one reply more
 // fits.
 inline constexpr std::size_t kOutBufferBytes = 1'048'576;
+// When all connections together owe so many times that (256 MiB), only those go on that owe at most
+// this part of it (16 KiB): ten thousand that never read cost this part and a reply more each, and
+// who reads goes on, in smaller pieces.
+inline constexpr std::size_t kOutBuffersTogether = 256;
+inline constexpr std::size_t kOutBufferShare = 64;
 // What a connection that is not parsed may have read ahead; then its socket is left unread.
 inline constexpr std::size_t kReadAheadBytes = 65'536;
 // Commands of one connection that one turn executes before the others have theirs.
