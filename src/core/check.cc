@@ -170,12 +170,12 @@ void check_client(const Client& client, const Tally& tally, References& referenc
     CHECK(client.ttr.armed && client.ttr.deadline_at <= client.reserved.top().deadline_at);
   }
   if (client.gone) {
-    CHECK(client.watches.empty() && client.used == nullptr && !client.waiting && !client.upload);
-    CHECK(client.work != nullptr && !client.reserved.empty());
-    return;
+    CHECK(!client.waiting && !client.upload && client.work != nullptr);
+    CHECK(!client.watches.empty() || !client.reserved.empty());
   }
-  ++references.users[client.used];
-  CHECK(!client.watches.empty());
+  CHECK((client.used == nullptr) == client.watches.empty());
+  CHECK(client.gone || client.used != nullptr);
+  if (client.used != nullptr) ++references.users[client.used];
   for (const Watching& watch : client.watches) {
     CHECK(watch.client == &client);
     ++references.watchers[watch.tube];

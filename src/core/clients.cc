@@ -71,20 +71,29 @@ void Engine::State::disconnect(Client& who, Output& out) {
   --connection_count;
   if (who.producer) --producer_count;
   if (who.worker) --worker_count;
-  if (who.waiting) end_wait(who);
+  if (who.waiting) {
+    out.steps += who.watches.size();
+    end_wait(who);
+  }
   abandon_work(who, out);
   abort_upload(who, out);
-  out.steps += who.watches.size();
-  // The first each time: the order shows in list-tubes.
-  while (!who.watches.empty()) {
+  close(who, out);
+}
+
+// The first each time: the order shows in list-tubes.
+bool Engine::State::let_go_of_tubes(Client& who, std::uint32_t& budget, Output& out) {
+  for (; budget > 0 && !who.watches.empty(); --budget) {
+    ++out.steps;
     Tube& tube = *who.watches.front().tube;
     remove_watch(who, 0);
     vanish_if_unneeded(tube, out);
   }
-  --who.used->using_count;
-  vanish_if_unneeded(*who.used, out);
-  who.used = nullptr;
-  release_jobs_of_closed(who, out);
+  if (!who.watches.empty()) return false;
+  if (Tube* used = std::exchange(who.used, nullptr)) {
+    --used->using_count;
+    vanish_if_unneeded(*used, out);
+  }
+  return true;
 }
 
 void Engine::State::free_slot(Client& who) {

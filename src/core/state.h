@@ -78,6 +78,8 @@ class Engine::State {
   void use(Client& client, std::string_view name, Output& out);
   void watch(Client& client, std::string_view name, Output& out);
   void ignore(Client& client, std::string_view name, Output& out);
+  // Of at most `budget`, from which they are taken; true if none is left.
+  bool let_go_of_tubes(Client& client, std::uint32_t& budget, Output& out);
   void free_slot(Client& client);
   [[nodiscard]] Client& client(ClientId id) { return *clients[index_of(id)]; }
 
@@ -120,6 +122,7 @@ class Engine::State {
   // work.cc
   void kick(Client& client, std::uint32_t bound, Output& out);
   void list_tubes(Client& client, Output& out);
+  void list_tubes_watched(Client& client, Output& out);
   void peek_delayed(Client& client, Output& out);
   void peek_reserved(Client& client, Output& out);
   void flush_tube(Client& client, const FlushTube& command, Output& out);
@@ -127,7 +130,7 @@ class Engine::State {
   bool promote_due(Tube& tube, std::uint32_t budget);  // true if nothing due is left
   void list_jobs(Client& client, const ListJobs& command, Output& out);
   void stats_tubes(Client& client, Output& out);
-  void release_jobs_of_closed(Client& client, Output& out);
+  void close(Client& client, Output& out);  // the rest of a disconnect
   void do_slice(Output& out);
   void abandon_work(Client& client, Output& out);
 
@@ -170,7 +173,6 @@ class Engine::State {
   [[nodiscard]] TubeStats stats_of(const Tube& tube) const;
   void stats_job(Client& client, JobId id, Output& out);
   void stats_tube(Client& client, std::string_view name, Output& out);
-  void list_tubes_watched(Client& client, Output& out);
 
   // log.cc
   void set_log_state(LogState its_state);

@@ -1,6 +1,5 @@
-// What statistics and lists show (protocol.md, "Statistics"). Nothing is counted here: all counts
-// are kept as things happen, so that a statistic costs the same however much there is. Only the
-// list of watched tubes takes as long as it is.
+// What statistics show (protocol.md, "Statistics"). Nothing is counted here: all counts are kept as
+// things happen, so that a statistic costs the same however much there is.
 #include <algorithm>
 
 #include "state.h"
@@ -78,13 +77,6 @@ void Engine::State::stats_tube(Client& who, std::string_view name, Output& out) 
   const Tube* tube = tubes.find(name);
   if (tube == nullptr) return reply(out, who, ReplyWord::kNotFound);
   reply_details(out, who, stats_of(*tube));
-}
-
-void Engine::State::list_tubes_watched(Client& who, Output& out) {
-  TubeList list{.names = {}, .watched = true};
-  out.steps += who.watches.size();
-  for (const Watching& watch : who.watches) list.names.append(*watch.tube->name).push_back('\n');
-  reply_details(out, who, std::move(list));
 }
 
 }  // namespace xylem

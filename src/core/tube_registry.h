@@ -30,10 +30,13 @@ class TubeRegistry {
   Tube& find_or_make(std::string_view name);
   // Takes a tube out of the world, marked as gone; its memory stays until forget_removed().
   void remove(Tube& tube);
-  // But for those that a walk may still come upon: a tube removed before a walk began is not in it,
-  // so walks that overlap without end keep nothing for long.
+  // A slice of them, but for those that a walk may still come upon: a tube removed before a walk
+  // began is not in it, so walks that overlap without end keep nothing for long.
   void forget_removed() {
-    while (!graveyard_.empty() && !is_walked(graveyard_.front())) graveyard_.pop_front();
+    for (std::uint32_t n = 0; n < limits::kSlice && !graveyard_.empty(); ++n) {
+      if (is_walked(graveyard_.front())) return;
+      graveyard_.pop_front();
+    }
   }
   // Tubes whose memory is still there. For tests.
   [[nodiscard]] std::size_t removed_count() const { return graveyard_.size(); }

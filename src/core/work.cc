@@ -1,6 +1,6 @@
-// Long commands. Each is done in slices of `budget` jobs: the first at once, the others one a tick,
-// all long commands taking turns. Until its one reply the client executes nothing else; others run
-// in between and see what is done so far. If the client goes, the rest is left undone.
+// Long commands. Each is done in slices of `budget` jobs or tubes: the first at once, the others
+// one a tick, all long commands taking turns. Until its one reply the client executes nothing else;
+// others run in between and see what is done so far. If the client goes, the rest is left undone.
 #include <algorithm>
 #include <limits>
 
@@ -120,10 +120,10 @@ bool slice(Engine::State& state, Client& who, FlushWork& work, Output& out) {
 
 // A slice of a walk over the tubes that there were at its start: the next part of the list, of
 // those that are still there.
-template <class List, class W, class Add>
-bool walk_tubes(Engine::State& state, Client& who, W& work, Output& out, Add add) {
-  List part;
+template <class W, class List, class Add>
+bool walk_tubes(Engine::State& state, Client& who, W& work, List part, Output& out, Add add) {
   const std::size_t end = std::min(work.tubes.size(), work.done + state.options.budget);
+  out.steps += end - work.done;
   for (; work.done < end; ++work.done) {
     const Tube& tube = *work.tubes[work.done];
     if (!tube.gone) add(part, tube);
@@ -135,7 +135,8 @@ bool walk_tubes(Engine::State& state, Client& who, W& work, Output& out, Add add
 }
 
 bool slice(Engine::State& state, Client& who, ListTubesWork& work, Output& out) {
-  return walk_tubes<TubeList>(state, who, work, out, [](TubeList& part, const Tube& tube) {
+  const TubeList none{.names = {}, .watched = work.watched};
+  return walk_tubes(state, who, work, none, out, [](TubeList& part, const Tube& tube) {
     part.names.append(*tube.name).push_back('\n');
   });
 }
@@ -188,15 +189,17 @@ bool slice(Engine::State& state, Client& who, ListJobsWork& work, Output& out) {
 }
 
 bool slice(Engine::State& state, Client& who, StatsTubesWork& work, Output& out) {
-  return walk_tubes<TubeStatsList>(state, who, work, out,
-                                   [&state](TubeStatsList& part, const Tube& tube) {
-                                     part.tubes.push_back(state.stats_of(tube));
-                                   });
+  const TubeStatsList none;
+  return walk_tubes(state, who, work, none, out, [&state](TubeStatsList& part, const Tube& tube) {
+    part.tubes.push_back(state.stats_of(tube));
+  });
 }
 
 // Has no reply: the client's slot is free again.
-bool slice(Engine::State& state, Client& who, CloseWork&, Output&) {
-  for (std::uint32_t n = 0; n < state.options.budget && !who.reserved.empty(); ++n) {
+bool slice(Engine::State& state, Client& who, CloseWork&, Output& out) {
+  std::uint32_t budget = state.options.budget;
+  if (!state.let_go_of_tubes(who, budget, out)) return false;
+  for (; budget > 0 && !who.reserved.empty(); --budget) {
     state.move(*who.reserved.top().job, ready());
   }
   return who.reserved.empty();
@@ -257,8 +260,15 @@ void Engine::State::flush_tube(Client& who, const FlushTube& command, Output& ou
 }
 
 void Engine::State::list_tubes(Client& who, Output& out) {
-  start(*this, who, ListTubesWork{.walk = tubes.begin_walk(), .tubes = tubes.in_order(), .done = 0},
-        out);
+  start(*this, who, ListTubesWork{.walk = tubes.begin_walk(), .tubes = tubes.in_order()}, out);
+}
+
+// It watches the same until the reply, as it executes nothing else.
+void Engine::State::list_tubes_watched(Client& who, Output& out) {
+  ListTubesWork work{.walk = tubes.begin_walk(), .tubes = {}, .done = 0, .watched = true};
+  work.tubes.reserve(who.watches.size());
+  for (const Watching& watch : who.watches) work.tubes.push_back(watch.tube);
+  start(*this, who, std::move(work), out);
 }
 
 void Engine::State::peek_delayed(Client& who, Output& out) {
@@ -288,7 +298,7 @@ void Engine::State::stats_tubes(Client& who, Output& out) {
 }
 
 // Nobody has reserved them any more, so no ttr of theirs runs out: they wait for their slice.
-void Engine::State::release_jobs_of_closed(Client& who, Output& out) {
+void Engine::State::close(Client& who, Output& out) {
   disarm(expiries, who.ttr);
   if (start(*this, who, CloseWork{}, out)) free_slot(who);
 }

@@ -93,8 +93,8 @@ TEST_CASE("the jobs of a closed client come back in slices") {
   const ClientId other = world.client();
   for (int i = 0; i < 25; ++i) world.put(other);
   for (int i = 0; i < 25; ++i) world.say(worker, Reserve{});
-  world.leave(worker);
-  CHECK(world.tube(other).jobs.reserved == 15);
+  world.leave(worker);  // its watched tube counts too
+  CHECK(world.tube(other).jobs.reserved == 16);
   CHECK(world.job(other, 20).state == JobState::kReserved);
   CHECK(world.say(other, Delete{20})->word == ReplyWord::kNotFound);
   CHECK(world.engine.stats().current_connections == 1);
@@ -111,6 +111,7 @@ TEST_CASE("no ttr runs out while a closed client's jobs wait for their slice") {
   for (int i = 0; i < 3; ++i) world.say(worker, Reserve{});
   world.leave(worker);
   world.now += seconds(10);
+  world.tick();
   world.tick();
   CHECK(world.tube(other).jobs.reserved == 1);
   world.tick();
@@ -135,6 +136,50 @@ TEST_CASE("list-tubes in slices names what is there all the time once, in order"
   hear(world.tick(), true);
   hear(world.tick(), false);
   CHECK(names == "default\na\nb\nd\ne\n");
+}
+
+TEST_CASE("a client that leaves lets go of its tubes, and then of its jobs, in slices") {
+  World world(10);
+  const ClientId watcher = world.client();
+  const ClientId other = world.client();
+  for (int i = 0; i < 24; ++i) world.say(watcher, Watch{"t" + std::to_string(i)});
+  for (int i = 0; i < 7; ++i) world.put(other);
+  for (int i = 0; i < 7; ++i) world.say(watcher, Reserve{});
+  world.leave(watcher);
+  CHECK(world.engine.stats().current_connections == 1);
+  CHECK(world.engine.stats().current_tubes == 16);  // "default" was let go of too
+  world.tick();
+  CHECK(world.engine.stats().current_tubes == 6);
+  CHECK(world.engine.stats().jobs.reserved == 7);
+  world.tick();
+  CHECK(world.engine.stats().current_tubes == 1);
+  CHECK(world.engine.stats().jobs.reserved == 2);
+  world.tick();
+  CHECK(world.engine.stats().jobs.reserved == 0);
+  CHECK(world.engine.next_deadline() > world.now);
+}
+
+TEST_CASE("a long list of watched tubes comes in parts, in its order") {
+  World world(10);
+  const ClientId client = world.client();
+  std::string expected = "default\n";
+  for (int i = 0; i < 24; ++i) {
+    const std::string name = "t" + std::to_string(i);
+    world.say(client, Watch{name});
+    expected += name + "\n";
+  }
+  std::string names;
+  const Reply* reply = world.say(client, ListTubesWatched{});
+  for (int part = 1; part <= 3; ++part) {
+    REQUIRE(reply != nullptr);
+    CHECK(reply->goes_on == (part < 3));
+    const auto& list = std::get<TubeList>(world.out.details);
+    CHECK(list.watched);
+    names += list.names;
+    reply = world.tick();
+  }
+  CHECK(reply == nullptr);
+  CHECK(names == expected);
 }
 
 TEST_CASE("a budget leaves waiters over, and a new reserve queues behind them") {
@@ -175,7 +220,7 @@ TEST_CASE("time-outs are told only up to the first deadline that is left over") 
   CHECK(reply->word == ReplyWord::kTimedOut);
 }
 
-TEST_CASE("an output says how many watched tubes a call went through") {
+TEST_CASE("an output says how many tubes a call went through") {
   World world;
   const ClientId one = world.client();
   for (int i = 0; i < 99; ++i) world.say(one, Watch{"tube-" + std::to_string(i)});
@@ -184,6 +229,8 @@ TEST_CASE("an output says how many watched tubes a call went through") {
   CHECK(world.out.steps == 100);
   world.put(one);
   CHECK(world.out.steps == 0);
+  world.say(one, ListTubesWatched{});
+  CHECK(world.out.steps == 100);
   world.leave(one);
   CHECK(world.out.steps == 100);
 }

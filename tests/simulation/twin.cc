@@ -8,17 +8,6 @@
 #include "text.h"
 
 namespace xylem::simulation {
-namespace {
-
-// The last takes the place of what goes.
-void remove_from(std::vector<Serial>& list, Serial value) {
-  const auto found = std::ranges::find(list, value);
-  *found = list.back();
-  list.pop_back();
-}
-
-}  // namespace
-
 Twin::Twin(std::uint32_t budget) : budget_(budget) { tube_named("default"); }
 
 // Time never goes back, though a tick's is rounded down and may be a little behind.
@@ -70,12 +59,6 @@ void Twin::disconnect(ClientId id, Time now) {
   const Serial uploading_to = who.upload ? who.upload->tube : 0;
   who.upload.reset();
   drop_tube(uploading_to);
-  while (!who.watched.empty()) {  // the first goes, the last takes its place
-    const Serial number = who.watched.front();
-    remove_from(who.watched, number);
-    drop_tube(number);
-  }
-  drop_tube(std::exchange(who.used, 0));
   start({.kind = Work::Kind::kRelease, .client = serial});
   match();
 }
@@ -251,9 +234,7 @@ void Twin::run(Client& client, const Ignore& ignore) {
   const Tube* tube = find_tube(ignore.tube);
   if (tube != nullptr && std::ranges::count(client.watched, tube->number) != 0) {
     if (client.watched.size() == 1) return say(client, ReplyWord::kNotIgnored);
-    const Serial number = tube->number;
-    remove_from(client.watched, number);
-    drop_tube(number);
+    ignore_tube(client, tube->number);
   }
   say(client, ReplyWord::kWatching, client.watched.size());
 }
@@ -338,9 +319,10 @@ void Twin::run(Client& client, const ListTubeUsed&) {
 
 void Twin::run(Client& client, const ListTubesWatched&) {
   ++commands_.list_tubes_watched;
-  std::string names;
-  for (const Serial number : client.watched) names += tube(number).name + "\n";
-  say(client, TubeList{.names = names, .watched = true});
+  start({.kind = Work::Kind::kList,
+         .client = client.serial,
+         .tubes = client.watched,
+         .watched = true});
 }
 
 void Twin::run(Client& client, const PauseTube& pause) {

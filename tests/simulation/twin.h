@@ -65,7 +65,7 @@ struct Client {
   bool producer = false;
   bool worker = false;
   bool half_closed = false;
-  bool gone = false;      // but its jobs are not yet released
+  bool gone = false;      // but it has tubes or jobs still
   bool working = false;   // at a long command
   bool waiting = false;   // in reserve
   Serial wait_began = 0;  // waits count up
@@ -79,7 +79,7 @@ struct Client {
   }
 };
 
-// A long command, or the jobs of a closed client.
+// A long command, or what a closed client has still to let go of.
 struct Work {
   enum class Kind : std::uint8_t {
     kKick,
@@ -99,6 +99,7 @@ struct Work {
   std::uint64_t kicked = 0;            // of a kick
   bool failed = false;                 // of a kick, with the log
   std::vector<Serial> tubes{};         // of a list: those that it has still to name
+  bool watched = false;                // of a list: those that the client watches
   Serial to = 0;                       // of a move; `tube`, `from`, `left`, `kicked` as a kick
   JobId after = 0;                     // of a walk over the jobs: the last that was looked at
   std::optional<JobState> state{};     // of list-jobs and flush-tube
@@ -231,6 +232,7 @@ class Twin {
   void end_wait(Client& client);
   Serial tube_named(std::string_view name);
   void drop_tube(Serial number);
+  void ignore_tube(Client& client, Serial number);
 
   // Questions.
   [[nodiscard]] Job* find_job(JobId id);

@@ -43,6 +43,13 @@ Serial Twin::tube_named(std::string_view name) {
   return made.number;
 }
 
+// The last of the list takes the place of what goes.
+void Twin::ignore_tube(Client& client, Serial number) {
+  *std::ranges::find(client.watched, number) = client.watched.back();
+  client.watched.pop_back();
+  drop_tube(number);
+}
+
 // Something that kept the tube has gone: the tube goes if that was the last. The last of the list
 // takes its place.
 void Twin::drop_tube(Serial number) {

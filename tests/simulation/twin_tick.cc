@@ -117,7 +117,8 @@ bool Twin::slice(Work& work) {
       return work.tubes.empty();
     case Work::Kind::kRelease:
       slice_release(work);
-      return std::ranges::count(jobs, work.client, &Job::owner) == 0;
+      return client(work.client).watched.empty() &&
+             std::ranges::count(jobs, work.client, &Job::owner) == 0;
     case Work::Kind::kMove:
       slice_move(work);
       return work.left == 0;
@@ -157,11 +158,17 @@ void Twin::slice_list(Work& work) {
     if (found != tubes.end()) names += found->name + "\n";
     work.tubes.erase(work.tubes.begin());
   }
-  say(client(work.client), TubeList{names}, !work.tubes.empty());
+  say(client(work.client), TubeList{names, work.watched}, !work.tubes.empty());
 }
 
+// The tubes go before the jobs, the used one behind those that were watched.
 void Twin::slice_release(const Work& work) {
-  for (std::uint32_t i = 0; i < budget_; ++i) {
+  Client& who = client(work.client);
+  std::uint32_t i = 0;
+  for (; i < budget_ && !who.watched.empty(); ++i) ignore_tube(who, who.watched.front());
+  if (!who.watched.empty()) return;
+  drop_tube(std::exchange(who.used, 0));
+  for (; i < budget_; ++i) {
     Job* next = nullptr;
     Expiry least{.at = kNever};
     for (Job& job : jobs) {

@@ -64,11 +64,13 @@ struct FlushWork {
   Tube* tube = nullptr;
   std::optional<JobState> state;
 };
-// The tubes that were there at the start, in their order; those that vanish meanwhile are skipped.
+// The tubes that were there at the start, or those that the client watches, in their order; those
+// that vanish meanwhile are skipped.
 struct ListTubesWork {
   std::uint64_t walk = 0;  // keeps the tubes' memory
   std::vector<Tube*> tubes;
   std::size_t done = 0;
+  bool watched = false;
 };
 // The wheel is still looking for its first job.
 struct PeekDelayedWork {};
@@ -89,7 +91,7 @@ struct StatsTubesWork {
   std::vector<Tube*> tubes;
   std::size_t done = 0;
 };
-// The client is gone; its jobs become ready.
+// The client is gone; it lets go of its tubes, and its jobs become ready.
 struct CloseWork {};
 
 using Work = std::variant<KickWork, MoveWork, FlushWork, ListTubesWork, PeekDelayedWork,

@@ -42,7 +42,7 @@ struct Output {
   std::vector<Reply> replies;
   std::vector<Record> records;  // only if Engine::Options::recording
   ReplyDetails details;         // of the one reply, if any, whose word is kOk
-  std::uint64_t steps = 0;  // what the call cost beyond O(1): watched tubes that it went through
+  std::uint64_t steps = 0;      // what the call cost beyond O(1): tubes that it went through
 
   void clear() {
     replies.clear();
