@@ -17,10 +17,6 @@
 namespace xylem {
 namespace {
 
-// The idle timeout is exact to this, and one sweep looks at so many connections.
-constexpr std::uint64_t kIdleSweepMs = 1'000;
-constexpr int kIdleSweepCount = 10'000;
-
 template <class Handle>
 void close_handle(Handle& handle) {
   uv_close(reinterpret_cast<uv_handle_t*>(&handle), nullptr);
@@ -39,12 +35,12 @@ Server::Server(uv_loop_t& loop, const Config& config, StartState state,
       now_(clock_.read()),
       started_at_(now_.floor),
       read_buffer_(std::make_unique<char[]>(kReadBufferBytes)),
+      idle_(*this, loop, log),
       possible_connections_(possible_connections) {
-  prepare_.data = check_.data = stay_awake_.data = idle_sweep_.data = this;
+  prepare_.data = check_.data = stay_awake_.data = this;
   CHECK(uv_prepare_init(&loop_, &prepare_) == 0);
   CHECK(uv_check_init(&loop_, &check_) == 0);
   CHECK(uv_idle_init(&loop_, &stay_awake_) == 0);
-  CHECK(uv_timer_init(&loop_, &idle_sweep_) == 0);
   if (state.log) journal_.emplace(*this, loop_, engine_, std::move(*state.log), config, log_);
   configure(config);
 }
@@ -227,7 +223,7 @@ void Server::add_client(int socket) {
   if (connection == nullptr) return give_up(socket, id);
   connections_[index_of(id)] = connection;
   connection->set_admin_commands(admin_commands_);
-  if (idle_timeout_seconds_ > 0) idle_.add(*connection, now_.floor);
+  idle_.add(*connection, now_.floor);
   log_.debug("client {}: connected", index_of(id));
 }
 
@@ -255,7 +251,7 @@ void Server::closed(Connection& connection) {
   if (connection.is_held) held_.erase(connection);
   if (connection.is_stalled()) stalled_.erase(connection);
   if (connection.awaits_room()) roomless_.erase(connection);
-  if (idle_timeout_seconds_ > 0) idle_.remove(connection);
+  idle_.remove(connection);
   connections_[index_of(connection.id())] = nullptr;
   log_.debug("client {}: closed", index_of(connection.id()));
   out_.clear();
@@ -278,45 +274,8 @@ void Server::configure(const Config& config) {
     connection->set_most_job_bytes(most_job_bytes_);
     connection->set_admin_commands(admin_commands_);
   }
-  configure_idle_timeout(config.idle_timeout_seconds);
+  idle_.set_timeout(config.idle_timeout_seconds, connections_, now_.floor);
   if (journal_) journal_->configure(config);
-}
-
-void Server::configure_idle_timeout(std::uint32_t seconds) {
-  const std::uint32_t before = std::exchange(idle_timeout_seconds_, seconds);
-  for (Connection* connection : connections_) {
-    if (connection == nullptr) continue;
-    if (before == 0 && seconds > 0) idle_.add(*connection, now_.floor);
-    if (before > 0 && seconds == 0) idle_.remove(*connection);
-  }
-  if (seconds == 0) {
-    uv_timer_stop(&idle_sweep_);
-    return;
-  }
-  const auto on_sweep = [](uv_timer_t* handle) {
-    static_cast<Server*>(handle->data)->close_idle();
-  };
-  uv_timer_start(&idle_sweep_, on_sweep, kIdleSweepMs, kIdleSweepMs);
-}
-
-void Server::mark_active(Connection& connection) {
-  if (idle_timeout_seconds_ > 0) idle_.touch(connection, now_.floor);
-}
-
-// Waiting in reserve is no idleness.
-void Server::close_idle() {
-  begin_turn();
-  const Time since = now_.floor - seconds(idle_timeout_seconds_);
-  for (int i = 0; i < kIdleSweepCount; ++i) {
-    Connection* connection = idle_.quiet_since(since);
-    if (connection == nullptr) return;
-    if (connection->waiting()) {
-      mark_active(*connection);
-    } else {
-      log_.debug("client {}: idle for too long", index_of(connection->id()));
-      connection->close();
-    }
-  }
 }
 
 void Server::drain() { engine_.set_draining(true); }
@@ -345,7 +304,7 @@ void Server::shut() {
   close_handle(prepare_);
   close_handle(check_);
   close_handle(stay_awake_);
-  close_handle(idle_sweep_);
+  idle_.shut();
   timer_.shut();
 }
 

@@ -35,7 +35,7 @@
 #include "server/clock.h"
 #include "server/connection.h"
 #include "server/deadline_timer.h"
-#include "server/idle_list.h"
+#include "server/idle_sweep.h"
 #include "server/journal.h"
 #include "server/log.h"
 #include "server/out_buffer.h"
@@ -84,7 +84,7 @@ class Server {
   void half_close(Connection& connection);
   void closed(Connection& connection);
   void mark_dirty(Connection& connection);
-  void mark_active(Connection& connection);
+  void mark_active(Connection& connection) { idle_.touch(connection, now_.floor); }
   void resume_later(Connection& connection);
   // Its output waits for the log: it is flushed again when that has gone on.
   void hold(Connection& connection);
@@ -133,8 +133,6 @@ class Server {
   [[nodiscard]] ProcessStats process_stats() const;
   void refuse(int socket);
   void give_up(int socket, ClientId id);
-  void close_idle();
-  void configure_idle_timeout(std::uint32_t seconds);
 
   uv_loop_t& loop_;
   Log& log_;
@@ -143,7 +141,6 @@ class Server {
   uv_prepare_t prepare_{};
   uv_check_t check_{};
   uv_idle_t stay_awake_{};
-  uv_timer_t idle_sweep_{};
 
   std::unique_ptr<Engine> engine_owner_;
   Engine& engine_;
@@ -164,7 +161,7 @@ class Server {
   List<Connection, &Connection::held_links> held_;
   List<Connection, &Connection::stalled_links> stalled_;
   List<Connection, &Connection::roomless_links> roomless_;
-  IdleList idle_;
+  IdleSweep idle_;
 
   std::uint64_t possible_connections_;
   std::uint64_t most_connections_ = 0;
@@ -174,7 +171,6 @@ class Server {
   std::uint32_t most_job_bytes_ = 0;
   bool admin_commands_ = true;
   std::size_t out_buffer_limit_ = 0;
-  std::uint32_t idle_timeout_seconds_ = 0;
 };
 
 }  // namespace xylem
