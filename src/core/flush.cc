@@ -3,6 +3,10 @@
 // the index of ids and knows that it is dead: the tube's flush_count was lower when it entered its
 // state than at the tube's last flush of that state. It points to its tube, so the tube's memory
 // stays as long, even if the tube has vanished and another has its name.
+//
+// The count has 16 bits and never wraps. It begins anew when no job of the tube is left, dead or
+// alive; a tube that is never without one for 65,535 flushes has no number left to tell its dead
+// by, and from then on a flush frees what it cuts off before it answers: right, but not at once.
 #include <algorithm>
 
 #include "state.h"
@@ -43,11 +47,17 @@ std::uint64_t Engine::State::flush(Tube& tube, std::optional<JobState> state, Ou
                           .state = state,
                           .at = now,
                           .reserved = names_reserved ? reserved_in(tube) : PackedIds{}});
-  ++tube.flush_count;
-  Flushed& cut = flushed.emplace_back();
-  cut.walk = tubes.begin_walk();
+  const bool is_numbered = !tube.is_out_of_flushes();
+  if (is_numbered) ++tube.flush_count;
+  Flushed cut;
   for (const JobState each : kFlushable) {
     if (!state || *state == each) cut_off(tube, each, cut);
+  }
+  if (is_numbered) {
+    cut.walk = tubes.begin_walk();
+    flushed.push_back(std::move(cut));
+  } else {
+    while (!cut.empty()) free_one(cut);
   }
   return count;
 }
@@ -71,13 +81,21 @@ PackedIds Engine::State::reserved_in(const Tube& tube) {
 void Engine::State::free_flushed() {
   for (std::uint32_t n = 0; n < options.budget && !flushed.empty(); ++n) {
     Flushed& first = flushed.front();
-    Job& job = *first.take();
-    segments.remove(job.segment);
-    jobs.destroy(job);
+    Tube& tube = free_one(first);
     if (!first.empty()) continue;
     tubes.end_walk(first.walk);
     flushed.pop_front();
+    const bool any_left = !flushed.empty() || tube.reserved_count + tube.jobs_in({}) != 0;
+    if (!any_left) tube.number_flushes_anew();
   }
+}
+
+Tube& Engine::State::free_one(Flushed& cut) {
+  Job& job = *cut.take();
+  Tube& tube = *job.tube;
+  segments.remove(job.segment);
+  jobs.destroy(job);
+  return tube;
 }
 
 }  // namespace xylem

@@ -1,7 +1,9 @@
-// The block of a job is the struct, then the body itself, or a BufferRef if the body is a long one.
-// Which of the two follows from body_bytes alone, so a job needs no field for it.
+// The block of a job is its fields, then the body itself; or the struct, then a BufferRef, if the
+// body is a long one. Which of the two follows from body_bytes alone, so a job needs no field for
+// it.
 #include "job_store.h"
 
+#include <algorithm>
 #include <cstring>
 #include <new>
 
@@ -14,13 +16,14 @@ namespace {
 bool is_long(std::uint32_t body_bytes) { return body_bytes > limits::kInlineBodyBytes; }
 
 std::size_t block_bytes(std::uint32_t body_bytes) {
-  return sizeof(Job) + (is_long(body_bytes) ? sizeof(BufferRef) : body_bytes);
+  if (is_long(body_bytes)) return sizeof(Job) + sizeof(BufferRef);
+  return std::max(sizeof(Job), kJobBytes + body_bytes);
 }
 
-char* behind(Job& job) { return reinterpret_cast<char*>(&job + 1); }
+char* short_body(Job& job) { return reinterpret_cast<char*>(&job) + kJobBytes; }
 
 BufferRef* long_body(const Job& job) {
-  char* place = behind(const_cast<Job&>(job));
+  char* place = reinterpret_cast<char*>(const_cast<Job*>(&job + 1));
   return std::launder(reinterpret_cast<BufferRef*>(place));
 }
 
@@ -35,7 +38,7 @@ BufferRef copy_of(std::string_view body) {
 
 std::string_view Job::body() const {
   const char* bytes =
-      is_long(body_bytes) ? (*long_body(*this))->data() : reinterpret_cast<const char*>(this + 1);
+      is_long(body_bytes) ? (*long_body(*this))->data() : short_body(const_cast<Job&>(*this));
   return {bytes, body_bytes};
 }
 
@@ -51,9 +54,9 @@ Job& JobStore::make(JobId id, std::string_view body, Buffer* buffer) {
   job->id = id;
   job->body_bytes = body_bytes;
   if (is_long(body_bytes)) {
-    new (behind(*job)) BufferRef(buffer != nullptr ? BufferRef(buffer) : copy_of(body));
+    new (long_body(*job)) BufferRef(buffer != nullptr ? BufferRef(buffer) : copy_of(body));
   } else if (body_bytes != 0) {
-    std::memcpy(behind(*job), body.data(), body_bytes);
+    std::memcpy(short_body(*job), body.data(), body_bytes);
   }
   index_.insert(id, *job);
   return *job;

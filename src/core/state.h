@@ -138,6 +138,7 @@ class Engine::State {
   // Returns how many.
   std::uint64_t flush(Tube& tube, std::optional<JobState> state, Output& out);
   void free_flushed();
+  Tube& free_one(Flushed& cut);  // whose it was
   [[nodiscard]] PackedIds reserved_in(const Tube& tube);
 
   // transitions.cc

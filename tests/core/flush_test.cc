@@ -65,6 +65,60 @@ TEST_CASE("a flush is one record, which names what is reserved") {
   CHECK(world.out.records.empty());
 }
 
+TEST_CASE("a tube that is out of numbers for its flushes frees at once what it flushes") {
+  Engine engine({.budget = 1, .recording = false});
+  Output out;
+  const Time now{Duration(17'000'000'000'000)};
+  const ClientId client = engine.connect(now);
+  const auto say = [&](const Command& command) {
+    out.clear();
+    engine.execute(client, command, now, out);
+    return out.replies.empty() ? 0 : out.replies.front().number;
+  };
+  const auto put = [&] {
+    say(PutLine{.pri = 0, .delay = 0, .ttr = 60, .body_bytes = 1});
+    return say(PutBody{.body = "x"});
+  };
+  const auto tick = [&] { out.clear(), engine.tick(now, out); };
+  const FlushTube flush{.tube = "default", .state = {}};
+  const JobId held = put();
+  say(ReserveJob{held});
+  constexpr int kNumbers = 65'535;
+  for (int i = 0; i < kNumbers; ++i) {
+    put();
+    REQUIRE(say(flush) == 1);
+    REQUIRE(engine.is_freeing());
+    tick();
+  }
+  for (int i = 0; i < 3; ++i) {
+    const JobId first = put();
+    put();
+    CHECK(say(flush) == 2);
+    CHECK_FALSE(engine.is_freeing());
+    say(Peek{first});
+    CHECK(out.replies.front().word == ReplyWord::kNotFound);
+    say(Peek{held});
+    CHECK(out.replies.front().word == ReplyWord::kFound);
+    engine.check();
+  }
+  say(Release{held});
+  CHECK(say(flush) == 1);
+  engine.check();
+}
+
+TEST_CASE("the numbers of a tube's flushes begin anew when no job of it is left") {
+  World world(1);
+  const ClientId client = world.client();
+  for (int round = 0; round < 3; ++round) {
+    for (int i = 0; i < 3; ++i) world.put(client);
+    CHECK(world.say(client, FlushTube{.tube = "default", .state = {}})->number == 3);
+    const JobId late = round == 1 ? world.put(client) : 0;
+    while (world.engine.is_freeing()) world.tick();
+    CHECK(world.engine.stats().jobs.ready == (round == 1 ? 1 : 0));
+    if (round == 1) CHECK(world.say(client, Delete{late})->word == ReplyWord::kDeleted);
+  }
+}
+
 TEST_CASE("with a state given, what is due is ready first, in slices") {
   World world(10);
   const ClientId client = world.client();

@@ -23,11 +23,13 @@
 //     BURIED    tube.buried (List)           order of burying  that order (bury_order)
 //
 // Only transitions.cc changes state, container, counters and the counts of jobs. A job and its body
-// stand in one block of the slab: the body follows the struct, or, beyond limits::kInlineBodyBytes,
-// a share in its Buffer does. Memory per job is a promise (docs/benchmarks.md): think before a
+// stand in one block of the slab: the body begins right behind the last field, in what would be
+// padding (so a Job is never assigned as a whole), or, beyond limits::kInlineBodyBytes, a share in
+// its Buffer follows the struct. Memory per job is a promise (docs/benchmarks.md): think before a
 // field is added.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -67,10 +69,14 @@ struct Job {
   std::uint32_t releases = 0;
   std::uint32_t buries = 0;
   std::uint32_t kicks = 0;
-  JobState state = JobState::kReady;
-  std::uint8_t lane = 0;      // ReadyQueue's own
   std::uint32_t segment = 0;  // of the log, where its latest PutRecord stands
-  std::uint32_t flush = 0;    // the tube's flush_count when it entered its state
+  JobState state = JobState::kReady;
+  std::uint8_t lane = 0;    // ReadyQueue's own
+  std::uint16_t flush = 0;  // the tube's flush_count when it entered its state
+
+  Job() = default;
+  Job(const Job&) = delete;
+  Job& operator=(const Job&) = delete;
 
   [[nodiscard]] std::string_view body() const;
   // The Buffer of a long body, else null.
@@ -86,7 +92,9 @@ struct Job {
   [[nodiscard]] bool urgent() const { return pri < limits::kUrgentBelow; }
 };
 
-static_assert(sizeof(Job) == 96, "memory per job is a promise");
+// Where the body begins.
+inline constexpr std::size_t kJobBytes = offsetof(Job, flush) + sizeof(Job::flush);
+static_assert(kJobBytes == 92 && sizeof(Job) == 96, "memory per job is a promise");
 
 // The order of what is due (design: "tick"): by deadline, tube's creation number, id.
 [[nodiscard]] bool earlier(const Job& a, const Job& b);

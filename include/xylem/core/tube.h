@@ -83,8 +83,8 @@ struct Tube {
   std::uint64_t delete_count = 0;
   // By state: what logging its jobs again takes, and the flush_count of its last flush.
   std::array<std::uint64_t, 4> live_bytes{};
-  std::array<std::uint32_t, 4> flushed{};
-  std::uint32_t flush_count = 0;
+  std::array<std::uint16_t, 4> flushed{};
+  std::uint16_t flush_count = 0;  // stops at its last number (flush.cc)
 
   [[nodiscard]] bool pending() const { return pending_position != kNotPending; }
   // By jobs, also on their way.
@@ -99,6 +99,15 @@ struct Tube {
            : *state == JobState::kDelayed ? delayed_count
            : *state == JobState::kBuried  ? buried_count
                                           : reserved_count;
+  }
+  // No flush is numbered any more, and jobs that are flushed are freed at once.
+  [[nodiscard]] bool is_out_of_flushes() const {
+    return flush_count == std::numeric_limits<std::uint16_t>::max();
+  }
+  // For a tube of which no job is left, not even a dead one.
+  void number_flushes_anew() {
+    flushed = {};
+    flush_count = 0;
   }
   // Whether a job of this tube is gone, though its memory is still there.
   [[nodiscard]] bool has_flushed(const Job& job) const {
