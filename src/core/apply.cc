@@ -61,8 +61,8 @@ void apply_pause(Engine::State& state, const PauseRecord& pause, std::uint32_t s
     return;
   }
   Tube& tube = state.tubes.find_or_make(pause.tube);
-  tube.recovered_pause = true;
   state.set_pause(tube, pause.delay, pause.until, segment);
+  tube.running_pause()->recovered = true;
 }
 
 void apply_move(Engine::State& state, Job& job, const MoveRecord& move) {

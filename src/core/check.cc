@@ -14,7 +14,6 @@ using State = Engine::State;
 struct Tally {
   JobCounts jobs;
   std::uint64_t live_bytes = 0;
-  std::map<const Tube*, std::array<std::uint64_t, 4>> bytes_by_tube;
   std::uint64_t flushed = 0;
   std::map<std::uint32_t, std::uint64_t> segments;  // jobs and running pauses by their segment
   std::map<const Tube*, JobCounts> by_tube;
@@ -57,17 +56,14 @@ Tally check_jobs(const State& state) {
        job = state.jobs.at_or_after(job->id + 1)) {
     ++seen;
     ++tally.segments[job->segment];
+    const bool placed = job->state == JobState::kDelayed || job->state == JobState::kBuried;
+    tally.live_bytes += put_bytes(job->tube->name->size(), job->body_bytes, placed, job->counted());
     if (job->tube->has_flushed(*job)) {
       ++tally.flushed;
       continue;
     }
     check_job(state, *job);
     add(tally.jobs, *job);
-    const bool placed = job->state == JobState::kDelayed || job->state == JobState::kBuried;
-    const std::uint64_t bytes =
-        put_bytes(job->tube->name->size(), job->body_bytes, placed, job->counted());
-    tally.live_bytes += bytes;
-    tally.bytes_by_tube[job->tube][static_cast<std::size_t>(job->state)] += bytes;
     add(tally.by_tube[job->tube], *job);
     if (job->state == JobState::kReserved) ++tally.held[job->holding.owner];
   }
@@ -115,9 +111,8 @@ void check_timers(const Tube& tube) {
     CHECK(tube.timers->promotion.armed);
     CHECK(tube.timers->promotion.deadline_at <= job.deadline_at);
   });
-  if (!tube.paused) return;
-  CHECK(tube.timers->pause_end.armed);
-  CHECK(tube.timers->pause_end.deadline_at <= tube.timers->pause_until);
+  const Pause* pause = tube.running_pause();
+  CHECK(pause == nullptr || (pause->end.armed && pause->end.deadline_at <= pause->until));
 }
 
 void check_tube(const State& state, const Tube& tube, const Tally& tally) {
@@ -126,9 +121,6 @@ void check_tube(const State& state, const Tube& tube, const Tally& tally) {
   CHECK(jobs.ready == tube.ready_count && jobs.urgent == tube.urgent_count);
   CHECK(jobs.reserved == tube.reserved_count && jobs.delayed == tube.delayed_count);
   CHECK(jobs.buried == tube.buried_count);
-  const auto bytes = tally.bytes_by_tube.find(&tube);
-  CHECK(tube.live_bytes ==
-        (bytes == tally.bytes_by_tube.end() ? std::array<std::uint64_t, 4>{} : bytes->second));
   check_containers(tube);
   check_timers(tube);
   // Nobody waits beside a ready job, unless a tick left the tube over.
@@ -139,8 +131,7 @@ void check_tube(const State& state, const Tube& tube, const Tally& tally) {
     CHECK(entry.tube == &tube && entry.id == tube.ready.front()->id);
     CHECK(entry.pri == tube.ready.front()->pri);
   }
-  CHECK(&tube == &state.default_tube || tube.using_count != 0 || tube.watching_count != 0 ||
-        tube.is_kept() || tube.recovered_pause);
+  CHECK(state.is_needed(tube));
 }
 
 struct References {
@@ -189,12 +180,12 @@ void check_pauses(const State& state, Tally& tally) {
   std::uint64_t paused = 0;
   for (const Tube* tube : state.tubes.in_order()) paused += tube->paused ? 1U : 0U;
   std::uint32_t last = 0;
-  for (const TubeTimers* timers = state.running_pauses.front(); timers != nullptr;
-       timers = state.running_pauses.next(*timers)) {
-    CHECK(timers->pause_end.tube->paused && timers->pause_segment >= last);
-    last = timers->pause_segment;
+  for (const Pause* pause = state.running_pauses.front(); pause != nullptr;
+       pause = state.running_pauses.next(*pause)) {
+    CHECK(pause->end.tube->running_pause() == pause && pause->segment >= last);
+    last = pause->segment;
     ++tally.segments[last];
-    tally.live_bytes += pause_bytes(timers->pause_end.tube->name->size());
+    tally.live_bytes += pause_bytes(pause->end.tube->name->size());
     --paused;
   }
   CHECK(paused == 0);

@@ -93,8 +93,7 @@ void Engine::State::free_flushed() {
 Tube& Engine::State::free_one(Flushed& cut) {
   Job& job = *cut.take();
   Tube& tube = *job.tube;
-  segments.remove(job.segment);
-  jobs.destroy(job);
+  remove_dead(job);
   return tube;
 }
 

@@ -18,21 +18,19 @@ void Engine::State::stand_in(Job& job, std::uint32_t number) {
   segments.add(number);
 }
 
-void Engine::State::count_pause(TubeTimers& timers, std::uint32_t number) {
-  timers.pause_segment = number;
+void Engine::State::count_pause(Pause& pause, std::uint32_t number) {
+  pause.segment = number;
   segments.add(number);
-  live_bytes += pause_bytes(timers.pause_end.tube->name->size());
-  TubeTimers* before = running_pauses.back();
-  while (before != nullptr && before->pause_segment > number) {
-    before = running_pauses.prev(*before);
-  }
-  running_pauses.insert_after(before, timers);
+  live_bytes += pause_bytes(pause.end.tube->name->size());
+  Pause* before = running_pauses.back();
+  while (before != nullptr && before->segment > number) before = running_pauses.prev(*before);
+  running_pauses.insert_after(before, pause);
 }
 
-void Engine::State::uncount_pause(TubeTimers& timers) {
-  segments.remove(timers.pause_segment);
-  live_bytes -= pause_bytes(timers.pause_end.tube->name->size());
-  running_pauses.erase(timers);
+void Engine::State::uncount_pause(Pause& pause) {
+  segments.remove(pause.segment);
+  live_bytes -= pause_bytes(pause.end.tube->name->size());
+  running_pauses.erase(pause);
 }
 
 void Engine::State::log_again(Job& job, std::uint32_t from, Output& out) {
@@ -41,12 +39,11 @@ void Engine::State::log_again(Job& job, std::uint32_t from, Output& out) {
   record(out, put_record(job));
 }
 
-void Engine::State::log_again(TubeTimers& timers, Output& out) {
+void Engine::State::log_again(Pause& pause, Output& out) {
   if (log_failed()) return;
-  const Tube& tube = *timers.pause_end.tube;
-  uncount_pause(timers);
-  count_pause(timers, segment);
-  record(out, PauseRecord{*tube.name, tube.pause, timers.pause_until});
+  uncount_pause(pause);
+  count_pause(pause, segment);
+  record(out, PauseRecord{*pause.end.tube->name, pause.seconds, pause.until});
 }
 
 JobId Engine::State::log_again_after(JobId after, std::uint32_t from, std::uint32_t budget,
@@ -63,16 +60,16 @@ JobId Engine::State::log_again_after(JobId after, std::uint32_t from, std::uint3
 bool Engine::State::log_pauses_again(std::uint32_t from, std::uint32_t budget, Output& out) {
   if (log_failed() || from >= segment) return true;
   for (; budget > 0; --budget) {
-    TubeTimers* const oldest = running_pauses.front();
-    if (oldest == nullptr || oldest->pause_segment > from) return true;
+    Pause* const oldest = running_pauses.front();
+    if (oldest == nullptr || oldest->segment > from) return true;
     log_again(*oldest, out);
   }
   return false;
 }
 
-TubeTimers* Engine::State::running_pause(std::string_view name) {
+Pause* Engine::State::running_pause(std::string_view name) {
   const Tube* const tube = tubes.find(name);
-  return tube == nullptr || !tube->paused ? nullptr : tube->timers.get();
+  return tube == nullptr ? nullptr : tube->running_pause();
 }
 
 void Engine::set_log_state(LogState state) { state_->set_log_state(state); }
@@ -83,7 +80,7 @@ void Engine::moved_to_segment(JobId id, std::uint32_t number) {
 }
 
 void Engine::moved_to_segment(std::string_view tube, std::uint32_t number) {
-  TubeTimers* const pause = state_->running_pause(tube);
+  Pause* const pause = state_->running_pause(tube);
   if (pause == nullptr) return;
   state_->uncount_pause(*pause);
   state_->count_pause(*pause, number);
@@ -97,8 +94,8 @@ void Engine::log_again(JobId id, std::uint32_t from, Output& out) {
 }
 
 void Engine::log_again(std::string_view tube, std::uint32_t from, Output& out) {
-  TubeTimers* const pause = state_->running_pause(tube);
-  if (pause != nullptr && pause->pause_segment == from) state_->log_again(*pause, out);
+  Pause* const pause = state_->running_pause(tube);
+  if (pause != nullptr && pause->segment == from) state_->log_again(*pause, out);
 }
 
 bool Engine::is_freeing() const { return !state_->flushed.empty(); }

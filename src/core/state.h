@@ -152,7 +152,8 @@ class Engine::State {
   void cut_off(Tube& tube, JobState state, Flushed& to);
   // Stays where it is, but for the order of ready jobs.
   void set_pri(Job& job, std::uint32_t pri);
-  void remove(Job& job);  // and destroys it
+  void remove(Job& job);       // and destroys it
+  void remove_dead(Job& job);  // the same, after cut_off(), when it is in no container any more
   void set_counter(Job& job, std::uint32_t Job::*counter, std::uint32_t value);
   void count_up(Job& job, std::uint32_t Job::*counter) {
     set_counter(job, counter, job.*counter + 1);
@@ -165,6 +166,7 @@ class Engine::State {
   // A running pause stands in `its_segment`.
   void set_pause(Tube& tube, std::uint32_t delay, Time until, std::uint32_t its_segment);
   void end_pause(Tube& tube, Output& out);
+  [[nodiscard]] bool is_needed(const Tube& tube) const;
   void vanish_if_unneeded(Tube& tube, Output& out);
   [[nodiscard]] TubeTimers& timers_of(Tube& tube);
 
@@ -179,14 +181,14 @@ class Engine::State {
   void set_log_state(LogState its_state);
   [[nodiscard]] bool log_failed() const { return log_state == LogState::kFailed; }
   void stand_in(Job& job, std::uint32_t number);  // a segment
-  void count_pause(TubeTimers& timers, std::uint32_t number);
-  void uncount_pause(TubeTimers& timers);
+  void count_pause(Pause& pause, std::uint32_t number);
+  void uncount_pause(Pause& pause);
   void log_again(Job& job, std::uint32_t from, Output& out);
-  void log_again(TubeTimers& timers, Output& out);
+  void log_again(Pause& pause, Output& out);
   JobId log_again_after(JobId after, std::uint32_t from, std::uint32_t budget, Output& out);
   bool log_pauses_again(std::uint32_t from, std::uint32_t budget, Output& out);
-  // Null if the tube is not paused.
-  [[nodiscard]] TubeTimers* running_pause(std::string_view name);
+  // Null if there is no such tube, or if it is not paused.
+  [[nodiscard]] Pause* running_pause(std::string_view name);
 
   // The job of that id; null if there is none, or if it is flushed.
   [[nodiscard]] Job* find(JobId id) const;
@@ -234,10 +236,10 @@ class Engine::State {
   List<Client, &Client::work_links> working;  // clients with long commands, served in turn
 
   LogState log_state = LogState::kOk;
-  std::uint32_t segment = 0;  // where what is recorded now stands
-  SegmentCounts segments;     // of jobs and running pauses
-  std::uint64_t live_bytes = 0;
-  List<TubeTimers, &TubeTimers::running_pauses> running_pauses;  // by segment, ascending
+  std::uint32_t segment = 0;     // where what is recorded now stands
+  SegmentCounts segments;        // of jobs and running pauses
+  std::uint64_t live_bytes = 0;  // what logging those again takes; flushed jobs until freed
+  List<Pause, &Pause::running> running_pauses;  // by segment, ascending
 
   JobId last_id = 0;
   std::uint64_t last_bury_order = 0;

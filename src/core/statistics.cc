@@ -51,6 +51,7 @@ JobStats Engine::State::stats_of(const Job& job) const {
 }
 
 TubeStats Engine::State::stats_of(const Tube& tube) const {
+  const Pause* pause = tube.running_pause();
   return {.name = *tube.name,
           .jobs = {.urgent = tube.urgent_count,
                    .ready = tube.ready_count,
@@ -63,8 +64,8 @@ TubeStats Engine::State::stats_of(const Tube& tube) const {
           .waiting_count = tube.waiting_count,
           .delete_count = tube.delete_count,
           .pause_count = tube.pause_count,
-          .pause = tube.pause,
-          .pause_time_left = tube.paused ? seconds_left(tube.timers->pause_until, now) : 0};
+          .pause = pause == nullptr ? 0 : pause->seconds,
+          .pause_time_left = pause == nullptr ? 0 : seconds_left(pause->until, now)};
 }
 
 void Engine::State::stats_job(Client& who, JobId id, Output& out) {

@@ -32,9 +32,10 @@ Key wanted(const Waker& waker, Time now, std::uint32_t& moves) {
       if (first != nullptr) return key_of(*first);
       return {delayed.next_deadline(), waker.tube->number, 0};
     }
-    case WakerKind::kPauseEnd:
-      if (!waker.tube->paused) return {};
-      return {waker.tube->timers->pause_until, waker.tube->number, 0};
+    case WakerKind::kPauseEnd: {
+      const Pause* pause = waker.tube->running_pause();
+      return pause == nullptr ? Key{} : Key{pause->until, waker.tube->number, 0};
+    }
     case WakerKind::kTtr:
       return waker.client->reserved.empty() ? Key{} : key_of(*waker.client->reserved.top().job);
     case WakerKind::kWait:

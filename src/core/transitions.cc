@@ -1,7 +1,6 @@
 // Where a job is. A job enters a place, moves to another, and leaves for good; each time its state,
 // its container and the counts change together, here and nowhere else; so do its own counters and
-// the live bytes of the log. Timers that the new place
-// needs are armed here too.
+// the live bytes of the log. Timers that the new place needs are armed here too.
 #include "state.h"
 
 namespace xylem {
@@ -42,15 +41,9 @@ std::uint64_t log_bytes(const Job& job) {
   return put_bytes(job.tube->name->size(), job.body_bytes, placed, job.counted());
 }
 
-// `bytes` may be less than nothing, modulo 2^64.
-void count_bytes(Engine::State& state, const Job& job, std::uint64_t bytes) {
-  state.live_bytes += bytes;
-  job.tube->live_bytes[static_cast<std::size_t>(job.state)] += bytes;
-}
-
 void leave(Engine::State& state, Job& job) {
   Tube& tube = *job.tube;
-  count_bytes(state, job, 0 - log_bytes(job));
+  state.live_bytes -= log_bytes(job);
   count(state.counts, tube, job, false);
   switch (job.state) {
     case JobState::kReady:
@@ -74,7 +67,7 @@ void enter(Engine::State& state, Job& job, const Place& place) {
   job.state = place.state;
   job.deadline_at = place.deadline_at;
   job.flush = tube.flush_count;
-  count_bytes(state, job, log_bytes(job));
+  state.live_bytes += log_bytes(job);
   count(state.counts, tube, job, true);
   switch (place.state) {
     case JobState::kReady:
@@ -134,7 +127,6 @@ void Engine::State::move_to(Tube& tube, Job& job, std::uint64_t bury_order) {
 
 void Engine::State::cut_off(Tube& tube, JobState state, Flushed& to) {
   tube.flushed[static_cast<std::size_t>(state)] = tube.flush_count;
-  live_bytes -= std::exchange(tube.live_bytes[static_cast<std::size_t>(state)], 0);
   switch (state) {
     case JobState::kReady:
       counts.ready -= std::exchange(tube.ready_count, 0);
@@ -166,10 +158,16 @@ void Engine::State::remove(Job& job) {
   jobs.destroy(job);
 }
 
+void Engine::State::remove_dead(Job& job) {
+  live_bytes -= log_bytes(job);
+  segments.remove(job.segment);
+  jobs.destroy(job);
+}
+
 void Engine::State::set_counter(Job& job, std::uint32_t Job::*counter, std::uint32_t value) {
   const std::uint64_t before = log_bytes(job);
   job.*counter = value;
-  count_bytes(*this, job, log_bytes(job) - before);
+  live_bytes += log_bytes(job) - before;
 }
 
 void Engine::State::refresh(Tube& tube) {

@@ -25,15 +25,18 @@ void Engine::State::pause_tube(Client& who, const PauseTube& command, Output& ou
 
 void Engine::State::set_pause(Tube& tube, std::uint32_t delay, Time until,
                               std::uint32_t its_segment) {
-  if (tube.paused) uncount_pause(*tube.timers);
-  tube.pause = delay;
+  if (Pause* before = tube.running_pause()) {
+    uncount_pause(*before);
+    before->recovered = before->recovered && delay != 0;
+  }
   tube.paused = delay != 0;
-  if (!tube.paused) tube.recovered_pause = false;
   if (tube.paused) {
-    TubeTimers& timers = timers_of(tube);
-    timers.pause_until = until;
-    count_pause(timers, its_segment);
-    arm_if_earlier(expiries, timers.pause_end, until, tube.number, 0);
+    std::unique_ptr<Pause>& pause = timers_of(tube).pause;
+    if (pause == nullptr) pause = std::make_unique<Pause>(tube);
+    pause->until = until;
+    pause->seconds = delay;
+    count_pause(*pause, its_segment);
+    arm_if_earlier(expiries, pause->end, until, tube.number, 0);
   }
   refresh(tube);
 }
@@ -43,18 +46,23 @@ void Engine::State::end_pause(Tube& tube, Output& out) {
   vanish_if_unneeded(tube, out);
 }
 
+bool Engine::State::is_needed(const Tube& tube) const {
+  if (&tube == &default_tube || tube.is_kept()) return true;
+  if (tube.using_count != 0 || tube.watching_count != 0) return true;
+  const Pause* pause = tube.running_pause();
+  return pause != nullptr && pause->recovered;
+}
+
 void Engine::State::vanish_if_unneeded(Tube& tube, Output& out) {
-  const bool needed = &tube == &default_tube || tube.using_count != 0 || tube.watching_count != 0 ||
-                      tube.is_kept() || tube.recovered_pause;
-  if (needed) return;
+  if (is_needed(tube)) return;
   // A new tube of this name is not paused, also after a recovery.
-  if (tube.paused) {
+  if (Pause* pause = tube.running_pause()) {
     record(out, PauseRecord{*tube.name, 0, now});
-    uncount_pause(*tube.timers);
+    uncount_pause(*pause);
   }
   if (tube.timers != nullptr) {
     disarm(expiries, tube.timers->promotion);
-    disarm(expiries, tube.timers->pause_end);
+    if (tube.timers->pause != nullptr) disarm(expiries, tube.timers->pause->end);
   }
   tubes.remove(tube);
 }

@@ -105,7 +105,8 @@ class Engine {
   [[nodiscard]] std::uint64_t live_in(std::uint32_t segment) const;
   // Whether jobs that were flushed are still being freed: live_in() counts them until then.
   [[nodiscard]] bool is_freeing() const;
-  // What logging all live jobs and running pauses again would take, exactly. O(1).
+  // What logging all live jobs and running pauses again would take, exactly; it counts flushed jobs
+  // like live_in(). O(1).
   [[nodiscard]] std::uint64_t live_bytes() const;
   // Compaction: if the job is there and stands in segment `from`, records it anew, as it is now
   // (a reserved one as ready); so for the pause of a tube. Several calls may share one Output.

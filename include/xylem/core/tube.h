@@ -34,18 +34,25 @@ struct Watching {
 using DelayedJobs = TimerWheel<Job, &Job::links>;
 using BuriedJobs = List<Job, &Job::links>;
 
+// The last pause of a tube; it runs while the tube is paused.
+struct Pause {
+  explicit Pause(Tube& tube) : end(tube, WakerKind::kPauseEnd) {}
+
+  Waker end;
+  Time until{};
+  std::uint32_t seconds = 0;  // as set
+  std::uint32_t segment = 0;  // of the log, where its record stands
+  Links<Pause> running{};     // in the order of their records
+  bool recovered = false;     // the tube lives until it ends, as nobody uses it yet
+};
+
 // What only tubes with delayed jobs or a pause need: allocated when first needed.
 struct TubeTimers {
-  explicit TubeTimers(Tube& tube)
-      : promotion(tube, WakerKind::kPromotion), pause_end(tube, WakerKind::kPauseEnd) {}
+  explicit TubeTimers(Tube& tube) : promotion(tube, WakerKind::kPromotion) {}
 
   std::unique_ptr<DelayedJobs> delayed = std::make_unique<DelayedJobs>();
   Waker promotion;
-  Waker pause_end;
-  // Of a pause that runs:
-  Time pause_until{};
-  std::uint32_t pause_segment = 0;     // of the log, where its record stands
-  Links<TubeTimers> running_pauses{};  // in the order of their records
+  std::unique_ptr<Pause> pause;  // null until there is one
 };
 
 struct Tube {
@@ -75,18 +82,16 @@ struct Tube {
   std::uint32_t watching_count = 0;
   std::uint32_t waiting_count = 0;
   std::uint32_t pause_count = 0;
-  std::uint32_t pause = 0;  // seconds, as set; 0 if not paused
+  std::array<std::uint16_t, 4> flushed{};  // by state: the flush_count of its last flush
+  std::uint16_t flush_count = 0;           // stops at its last number (flush.cc)
   bool paused = false;
-  bool recovered_pause = false;  // lives until the pause ends, as nobody uses it yet
-  bool gone = false;             // vanished, kept only for a list-tubes that is under way
+  bool gone = false;  // vanished, kept only for a list-tubes that is under way
   std::uint64_t total_jobs = 0;
   std::uint64_t delete_count = 0;
-  // By state: what logging its jobs again takes, and the flush_count of its last flush.
-  std::array<std::uint64_t, 4> live_bytes{};
-  std::array<std::uint16_t, 4> flushed{};
-  std::uint16_t flush_count = 0;  // stops at its last number (flush.cc)
 
   [[nodiscard]] bool pending() const { return pending_position != kNotPending; }
+  // Null if it is not paused.
+  [[nodiscard]] Pause* running_pause() const { return paused ? timers->pause.get() : nullptr; }
   // By jobs, also on their way.
   [[nodiscard]] bool is_kept() const {
     return (ready_count | reserved_count | delayed_count | buried_count | upload_count |
@@ -114,6 +119,8 @@ struct Tube {
     return job.flush < flushed[static_cast<std::size_t>(job.state)];
   }
 };
+
+static_assert(sizeof(Tube) == 168, "memory per tube is a promise (docs/benchmarks.md)");
 
 // Where a pending tube stands in the engine's heap: by the job that is handed out next.
 struct PendingTube {
