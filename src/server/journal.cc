@@ -58,7 +58,10 @@ void Journal::start_sync_timer() {
 }
 
 void Journal::append(const std::vector<Record>& records) {
-  for (const Record& record : records) log_->append(record);
+  for (const Record& record : records) {
+    log_->append(record);
+    if (!is_note(record)) gathering_.record();
+  }
 }
 
 // Both clocks at one moment, the turn's: a start goes on by the difference, so a wall clock that
@@ -95,6 +98,12 @@ bool Journal::wants_sync() const {
   return false;
 }
 
+// One client alone gathers nothing, nor does who has other reasons to sync.
+bool Journal::gathers(bool alone) const {
+  if (sync_ != SyncPolicy::kAlways || alone || settling_ || compactor_.wants_sync()) return false;
+  return gathering_.goes_on(uv_hrtime());
+}
+
 // A stop does not wait for compaction: the next start goes on with it.
 void Journal::end_turn(bool alone) {
   if (!settling_) compactor_.step();
@@ -107,11 +116,15 @@ void Journal::end_turn(bool alone) {
 
 void Journal::write(bool alone) {
   wrote_in_place_ = false;
+  is_gathering_ = false;
   const bool sync = wants_sync();
   if (!log_->has_work(sync)) return;
+  is_gathering_ = sync && gathers(alone);
+  if (is_gathering_) return;
   std::unique_ptr<LogWrite> write = log_->begin_write(moment(), sync);
   if (write == nullptr) return;
   sync_is_due_ = false;
+  if (write->synced) gathering_.sync_began();
   for (const MovedRecords& moved : write->moved) {
     for (const JobId id : moved.jobs) engine_.moved_to_segment(id, moved.to);
     for (const std::string& tube : moved.paused_tubes) engine_.moved_to_segment(tube, moved.to);
@@ -146,6 +159,7 @@ void Journal::count_sync(const LogWrite& write) {
   records_synced_ += std::exchange(records_unsynced_, 0);
   last_sync_us_ = write.sync_us;
   worst_sync_us_ = std::max(worst_sync_us_, last_sync_us_);
+  gathering_.sync_ended(uv_hrtime(), last_sync_us_ * 1'000);
   quick_syncs_ = last_sync_us_ < kQuickSyncUs ? quick_syncs_ + 1 : 0;
 }
 

@@ -9,8 +9,8 @@
 //     never         at once                at the end of the turn  each segment once, for space
 //
 // A sync runs in libuv's pool and the turns go on; what they record meanwhile is the next write's
-// (group commit). In place, on the loop, only while it serves nobody else: one connection, no timer
-// due, a disk that was quick 16 times.
+// (group commit; gathering.h says when it begins). In place, on the loop, only while it serves
+// nobody else: one connection, no timer due, a disk that was quick 16 times.
 #pragma once
 
 #include <uv.h>
@@ -22,6 +22,7 @@
 
 #include "server/compactor.h"
 #include "server/disk_worker.h"
+#include "server/gathering.h"
 #include "server/log.h"
 #include "server/start_state.h"
 #include "xylem/config.h"
@@ -56,10 +57,11 @@ class Journal {
   // Writes what the turn has recorded, or leaves it to the write that is under way. `alone`: the
   // loop serves one connection at most and no timer is due, so it may wait for the disk.
   void end_turn(bool alone);
-  // The loop must not sleep: there is something to log again, or compaction waited for a write that
-  // has ended already, so that nothing else will wake it.
+  // The loop must not sleep: a sync is to begin in a moment; there is something to log again; or
+  // compaction waited for a write that has ended already, so that nothing else will wake it.
   [[nodiscard]] bool has_more() const {
-    return !settling_ && (compactor_.has_more() || (wrote_in_place_ && compactor_.is_at_work()));
+    if (settling_) return false;
+    return is_gathering_ || compactor_.has_more() || (wrote_in_place_ && compactor_.is_at_work());
   }
   // The log is at its bound, and compaction at work.
   [[nodiscard]] bool is_over() const { return compactor_.is_behind(); }
@@ -88,6 +90,7 @@ class Journal {
 
  private:
   [[nodiscard]] bool wants_sync() const;
+  [[nodiscard]] bool gathers(bool alone) const;
   void start_sync_timer();
   [[nodiscard]] LogMoment moment() const;
   void write(bool alone);
@@ -112,6 +115,8 @@ class Journal {
   std::uint32_t interval_ms_ = 0;
   bool sync_is_due_ = false;
   bool settling_ = false;
+  Gathering gathering_;
+  bool is_gathering_ = false;    // in this turn
   bool wrote_in_place_ = false;  // in this turn
   SegmentNumber segment_ = 0;    // as the engine was told
   LogState state_ = LogState::kOk;
