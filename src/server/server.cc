@@ -28,7 +28,7 @@ Server::Server(uv_loop_t& loop, const Config& config, StartState state,
                std::uint64_t possible_connections, Log& log)
     : loop_(loop),
       log_(log),
-      clock_(state.starts_at),
+      clock_(state.clock),
       timer_(*this, clock_),
       engine_owner_(std::move(state.engine)),
       engine_(*engine_owner_),

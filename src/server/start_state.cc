@@ -95,11 +95,10 @@ Result<OpenLog> open_log_directory(const std::string& path) {
 }  // namespace
 
 Result<StartState> start_state(const Config& config, Log& logger) {
-  StartState state;
   const bool recording = !config.log_directory.empty();
-  state.engine =
-      std::make_unique<Engine>(Engine::Options{.recording = recording, .prepare_memory = fault_in});
-  state.starts_at = wall_now();
+  StartState state{.engine = std::make_unique<Engine>(
+                       Engine::Options{.recording = recording, .prepare_memory = fault_in}),
+                   .clock = TurnClock(wall_now())};
   if (!recording) return state;
   auto opened = open_log_directory(config.log_directory);
   if (!opened) return opened.error();
@@ -119,7 +118,7 @@ Result<StartState> start_state(const Config& config, Log& logger) {
               stats.jobs.ready + stats.jobs.delayed + stats.jobs.buried,
               found.value().segments.size());
   // Last: what takes time would put the clock back by as much.
-  state.starts_at = goes_on_at(found.value());
+  state.clock = TurnClock(goes_on_at(found.value()));
   return state;
 }
 

@@ -5,10 +5,10 @@
 #include <memory>
 #include <optional>
 
+#include "server/clock.h"
 #include "server/log.h"
 #include "xylem/config.h"
 #include "xylem/core/engine.h"
-#include "xylem/core/time.h"
 #include "xylem/result.h"
 #include "xylem/storage/log.h"
 #include "xylem/storage/posix_disk.h"
@@ -24,7 +24,7 @@ struct OpenLog {
 
 struct StartState {
   std::unique_ptr<Engine> engine;
-  Time starts_at{};              // the engine's time goes on from here
+  TurnClock clock;               // the engine's time, from here on
   std::optional<OpenLog> log{};  // none: jobs are in memory only
 };
 
