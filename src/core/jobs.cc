@@ -13,7 +13,8 @@ std::optional<ReplyWord> refusal_of(const Engine::State& state, const PutBody& p
   if (state.draining) return ReplyWord::kDraining;
   switch (state.log_state) {
     case LogState::kOk:
-      return std::nullopt;
+      if (put.has_room) return std::nullopt;
+      return ReplyWord::kOutOfMemory;
     case LogState::kFull:
       return ReplyWord::kOutOfMemory;
     case LogState::kFailed:

@@ -156,7 +156,8 @@ void Connection::run(std::string_view& input) {
     const Room room = put ? server_.room_for_put(*put) : Room::kYes;
     if (room == Room::kNotYet) return await_room();
     Parser::Item item = parser_.next(input);
-    if (!perform(item, room == Room::kYes)) return;
+    if (room == Room::kNo) std::get<PutBody>(std::get<Command>(item)).has_room = false;
+    if (!perform(item)) return;
   }
 }
 
@@ -181,10 +182,10 @@ void Connection::say(Write write) {
 }
 
 // False: there is no complete command.
-bool Connection::perform(Parser::Item& item, bool has_room) {
+bool Connection::perform(Parser::Item& item) {
   if (auto* command = std::get_if<Command>(&item)) {
     waiting_ = owes_reply(*command);
-    server_.execute(*this, *command, has_room);
+    server_.execute(*this, *command);
     return true;
   }
   if (const auto* refused = std::get_if<Parser::Refused>(&item)) {

@@ -112,7 +112,7 @@ class Connection {
 
   void run(std::string_view& input);
   void await_room();
-  bool perform(Parser::Item& item, bool has_room);
+  bool perform(Parser::Item& item);
   // Appends what `write(text)` appends to its argument.
   template <class Write>
   void say(Write write);

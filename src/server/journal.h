@@ -71,7 +71,6 @@ class Journal {
   // For a put with such a body (WriteAheadLog::room_for()); to be asked before it is executed,
   // again in each turn.
   [[nodiscard]] WriteAheadLog::Room room_for_put(std::uint32_t body_bytes);
-  [[nodiscard]] LogState state() const { return state_; }
   [[nodiscard]] bool has_failed() const { return log_->has_failed(); }
   // It has failed, and the engine was told.
   [[nodiscard]] bool has_given_up() const { return state_ == LogState::kFailed; }

@@ -73,12 +73,10 @@ void Server::tick() {
   deliver(nullptr);
 }
 
-void Server::execute(Connection& connection, const Command& command, bool has_room) {
+void Server::execute(Connection& connection, const Command& command) {
   if (tick_is_due_) tick();
   out_.clear();
-  if (!has_room) engine_.set_log_state(LogState::kFull);
   engine_.execute(connection.id(), command, now_.ceil, out_);
-  if (!has_room) engine_.set_log_state(journal_->state());
   steps_ += 1 + out_.steps;
   deliver(&connection);
 }

@@ -79,8 +79,7 @@ class Server {
   [[nodiscard]] Time now_ceil() const { return now_.ceil; }
   // How long ago that was.
   [[nodiscard]] Duration turn_age() const { return clock_.read().ceil - now_.ceil; }
-  // `has_room`: false for a put that the log has no room for.
-  void execute(Connection& connection, const Command& command, bool has_room);
+  void execute(Connection& connection, const Command& command);
   void half_close(Connection& connection);
   void closed(Connection& connection);
   void mark_dirty(Connection& connection);

@@ -39,6 +39,26 @@ TEST_CASE("a full log refuses put, and nothing else") {
   CHECK(put(true) == ReplyWord::kInserted);
 }
 
+TEST_CASE("a put whose record has no room is refused as if the log were full") {
+  World world;
+  const ClientId client = world.client();
+  const auto put = [&](bool terminated, bool has_room) {
+    world.say(client, PutLine{.ttr = 1, .body_bytes = 1});
+    return word_of(
+        world.say(client, PutBody{.body = "x", .terminated = terminated, .has_room = has_room}));
+  };
+  CHECK(put(true, false) == ReplyWord::kOutOfMemory);
+  CHECK(world.out.records.empty());
+  CHECK(world.engine.stats().total_jobs == 0);
+  CHECK(put(false, false) == ReplyWord::kExpectedCrlf);
+  CHECK(put(true, true) == ReplyWord::kInserted);
+  world.engine.set_draining(true);
+  CHECK(put(true, false) == ReplyWord::kDraining);
+  world.engine.set_draining(false);
+  world.engine.set_log_state(LogState::kFailed);
+  CHECK(put(true, false) == ReplyWord::kInternalError);
+}
+
 TEST_CASE("a failed log answers INTERNAL_ERROR where a record would be made, and changes nothing") {
   World world;
   const ClientId client = world.client();

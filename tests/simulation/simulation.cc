@@ -81,9 +81,10 @@ void Simulation::finish_put(const Client& client) {
     return tell(who, fmt::format(">> {{x*{}}}\\r\\n", kTooBigBytes), PutSkipped{});
   const std::string body = body_of(client.upload->id, client.upload_bytes);
   const bool terminated = now_step_[2] != 0;
+  const bool has_room = now_step_[2] != 1;
   const std::string line = fmt::format(">> {}{}", body_text(body), terminated ? "\\r\\n" : "xx");
   if (body.size() <= limits::kInlineBodyBytes) {
-    return tell(who, line, PutBody{.body = body, .terminated = terminated});
+    return tell(who, line, PutBody{.body = body, .terminated = terminated, .has_room = has_room});
   }
   const BufferRef buffer = Buffer::make(static_cast<std::uint32_t>(body.size() + 2));
   buffer->append(body);
@@ -91,7 +92,8 @@ void Simulation::finish_put(const Client& client) {
   tell(who, line,
        PutBody{.body = buffer->view().substr(0, body.size()),
                .buffer = buffer.get(),
-               .terminated = terminated});
+               .terminated = terminated,
+               .has_room = has_room});
 }
 
 // A tick's time is rounded down, that of a command up.

@@ -87,7 +87,7 @@ void Twin::run(Client& client, const PutLine& put) {
 
 void Twin::run(Client& client, const PutBody& put) {
   Job job = *std::exchange(client.upload, std::nullopt);
-  if (!put.terminated || draining || log_state != LogState::kOk) {
+  if (!put.terminated || draining || log_state != LogState::kOk || !put.has_room) {
     drop_tube(job.tube);
     return say(client, !put.terminated ? ReplyWord::kExpectedCrlf
                        : draining      ? ReplyWord::kDraining

@@ -36,11 +36,13 @@ struct PutLine {
 
 // The body, complete, without its CRLF. If `buffer` is not null the body stands in it, followed by
 // CRLF, and the engine takes a share; else the bytes are copied (at most limits::kInlineBodyBytes).
-// `terminated` is false if what followed the body was not CRLF.
+// `terminated` is false if what followed the body was not CRLF. `has_room` is false if the log has
+// none for this put's record: it is refused as all are while the log is full.
 struct PutBody {
   std::string_view body;
   Buffer* buffer = nullptr;
   bool terminated = true;
+  bool has_room = true;
 };
 
 // The body of a put that was too big has been skipped.
