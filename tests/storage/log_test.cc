@@ -222,6 +222,26 @@ TEST_CASE("what waits in front is counted when room is asked for") {
   CHECK(rig.log->room_for(16'000) == Room::kYes);
 }
 
+TEST_CASE("until a spare is there, or cannot be had, a quarter of the segment is kept from puts") {
+  Rig rig;
+  rig.put(1, 50'000);
+  rig.write(true);
+  rig.put(2, 30'000);
+  rig.write(true);  // into the spare
+  CHECK(rig.log->room_for(15'000) == Room::kYes);
+  CHECK(rig.log->room_for(25'000) == Room::kNotYet);
+  SUBCASE("there is one") {
+    rig.chore();
+    CHECK(rig.log->room_for(25'000) == Room::kYes);
+  }
+  SUBCASE("the disk is full") {
+    rig.disk->set_capacity(2 * kSegment);
+    rig.chore();
+    CHECK(rig.log->is_full());
+    CHECK(rig.log->room_for(25'000) == Room::kNo);
+  }
+}
+
 TEST_CASE("a full disk has no room for a large record, and goes on with small ones") {
   Rig rig;
   rig.disk->set_capacity(3 * kSegment);
