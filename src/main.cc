@@ -13,6 +13,7 @@
 
 #include "server/clock.h"
 #include "server/daemon.h"
+#include "server/signals.h"
 #include "server/user.h"
 #include "xylem/config.h"
 #include "xylem/core/command.h"
@@ -83,6 +84,7 @@ int dump(const DumpLog& order) {
 
 int run(int argc, const char* const* argv) {
   Invocation invocation = parse_invocation(argc, argv);
+  if (!std::holds_alternative<Run>(invocation)) let_signals_go();
   return std::visit(overloaded{
                         [&](Run& order) { return serve(std::move(order), argc, argv); },
                         [](const PrintAndExit& message) { return print(message); },
@@ -97,6 +99,7 @@ int run(int argc, const char* const* argv) {
 }  // namespace xylem
 
 int main(int argc, char** argv) {
+  xylem::hold_signals();
   xylem::set_up_malloc();
   return xylem::run(argc, argv);
 }

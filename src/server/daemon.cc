@@ -34,6 +34,14 @@ void close_all(const std::vector<ListenSocket>& sockets) {
   for (const ListenSocket& socket : sockets) close_and_remove(socket);
 }
 
+// A long log is not read to its end for nobody.
+void stop_if_told(const std::vector<ListenSocket>& sockets, Log& log) {
+  if (!is_told_to_stop()) return;
+  log.info("told to stop while the log is read: stopped");
+  close_all(sockets);
+  std::_Exit(0);
+}
+
 }  // namespace
 
 Daemon::Daemon(Config config, int argc, const char* const* argv)
@@ -58,7 +66,8 @@ Result<std::monostate> Daemon::run() {
       return became;
     }
   }
-  Result<StartState> state = start_state(config_, log_);
+  Result<StartState> state =
+      start_state(config_, log_, [&] { stop_if_told(sockets.value(), log_); });
   for (const ListenSocket& socket : sockets.value()) {
     if (!state) break;
     if (auto listening = start_listening(socket); !listening) state = listening.error();

@@ -6,6 +6,9 @@
 //                no new clients or commands, replies leave --> all closed, or patience ends
 //                                  |  a second one                       v
 //                                  +--> exit at once        the log is synced --> exit 0
+//
+// A signal that comes before the server serves is held until it does (signals.h); one to stop also
+// ends the reading of a long log.
 #pragma once
 
 #include <uv.h>

@@ -9,9 +9,30 @@
 #include "xylem/check.h"
 
 namespace xylem {
+namespace {
+
+constexpr std::array kNumbers{SIGTERM, SIGINT, SIGHUP, SIGUSR1};
+
+void change_mask(int how) {
+  sigset_t signals;
+  sigemptyset(&signals);
+  for (const int number : kNumbers) sigaddset(&signals, number);
+  CHECK(pthread_sigmask(how, &signals, nullptr) == 0);
+}
+
+}  // namespace
+
+void hold_signals() { change_mask(SIG_BLOCK); }
+
+void let_signals_go() { change_mask(SIG_UNBLOCK); }
+
+bool is_told_to_stop() {
+  sigset_t waiting;
+  CHECK(sigpending(&waiting) == 0);
+  return sigismember(&waiting, SIGTERM) == 1 || sigismember(&waiting, SIGINT) == 1;
+}
 
 void Signals::start(uv_loop_t& loop) {
-  constexpr std::array kNumbers{SIGTERM, SIGINT, SIGHUP, SIGUSR1};
   std::signal(SIGPIPE, SIG_IGN);
   const auto on_signal = [](uv_signal_t* handle, int number) {
     static_cast<Signals*>(handle->data)->receiver_.on_signal(number);
@@ -21,6 +42,7 @@ void Signals::start(uv_loop_t& loop) {
     handles_[i].data = this;
     CHECK(uv_signal_start(&handles_[i], on_signal, kNumbers[i]) == 0);
   }
+  let_signals_go();
 }
 
 void Signals::shut() {

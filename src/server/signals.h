@@ -1,5 +1,8 @@
 // Signals: SIGTERM, SIGINT, SIGHUP and SIGUSR1 as events of the loop, delivered between turns to
 // one receiver. SIGPIPE is ignored: a write to a closed socket is an error like any other.
+//
+// They are held from the first moment of the process until the loop can take them, so that a signal
+// during a start is neither deadly nor lost.
 #pragma once
 
 #include <uv.h>
@@ -7,6 +10,13 @@
 #include <array>
 
 namespace xylem {
+
+// Holds the four signals: they wait until Signals::start(), or until they are let go, and then do
+// what the system does by default. Threads that are made meanwhile never see them.
+void hold_signals();
+void let_signals_go();
+// Whether one that is held says to stop.
+bool is_told_to_stop();
 
 class SignalReceiver {
  public:
@@ -22,7 +32,8 @@ class Signals {
   Signals(const Signals&) = delete;
   Signals& operator=(const Signals&) = delete;
 
-  // Must be shut before it dies, and the loop run until the handles have closed.
+  // Delivers from now on, first what was held. Must be shut before it dies, and the loop run until
+  // the handles have closed.
   void start(uv_loop_t& loop);
   void shut();
 

@@ -25,13 +25,15 @@ constexpr std::chrono::seconds kPatience{2};
 // Recovery's records go to the engine.
 class Applier final : public RecordSink {
  public:
-  Applier(Engine& engine, Log& logger) : engine_(engine), logger_(logger) {}
+  Applier(Engine& engine, Log& logger, const std::function<void()>& on_progress)
+      : engine_(engine), logger_(logger), on_progress_(on_progress) {}
 
   void take(const Record& record, SegmentNumber segment, Time now) override {
     engine_.apply(record, now, segment);
   }
 
   void progress(std::uint64_t bytes_read, std::uint64_t bytes_total) override {
+    on_progress_();
     const auto now = std::chrono::steady_clock::now();
     if (now - told_at_ < kPatience) return;
     told_at_ = now;
@@ -44,6 +46,7 @@ class Applier final : public RecordSink {
  private:
   Engine& engine_;
   Log& logger_;
+  const std::function<void()>& on_progress_;
   std::chrono::steady_clock::time_point told_at_ = std::chrono::steady_clock::now();
 };
 
@@ -94,7 +97,8 @@ Result<OpenLog> open_log_directory(const std::string& path) {
 
 }  // namespace
 
-Result<StartState> start_state(const Config& config, Log& logger) {
+Result<StartState> start_state(const Config& config, Log& logger,
+                               const std::function<void()>& on_progress) {
   const bool recording = !config.log_directory.empty();
   StartState state{.engine = std::make_unique<Engine>(
                        Engine::Options{.recording = recording, .prepare_memory = fault_in}),
@@ -103,7 +107,7 @@ Result<StartState> start_state(const Config& config, Log& logger) {
   auto opened = open_log_directory(config.log_directory);
   if (!opened) return opened.error();
   state.log = std::move(opened).value();
-  Applier applier(*state.engine, logger);
+  Applier applier(*state.engine, logger, on_progress);
   auto found = recover(*state.log->directory.files, applier, false);
   if (!found) return found.error();
   tell(found.value(), logger);

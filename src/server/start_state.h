@@ -2,6 +2,7 @@
 // go on with, and the time.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 
@@ -29,9 +30,11 @@ struct StartState {
 };
 
 // Without config.log_directory: an empty engine at the wall clock's time. With it: locks the
-// directory and reads the log. Tells progress to the operator and to systemd if it takes long.
+// directory and reads the log. Tells progress to the operator and to systemd if it takes long, and
+// calls `on_progress` every few ms; that may end the process, since the log is only being read.
 // Errors carry their exit code: 10 if the directory cannot be had or holds something else than a
 // log of ours, 1 if the log cannot be read or there is no space to go on.
-Result<StartState> start_state(const Config& config, Log& logger);
+Result<StartState> start_state(const Config& config, Log& logger,
+                               const std::function<void()>& on_progress);
 
 }  // namespace xylem

@@ -150,6 +150,60 @@ class StopTest(ServerTest):
         return executed[0] == before
 
 
+class StartSignalTest(ServerTest):
+    """What a signal does that comes while the server starts: it reads its settings when we say so, from a pipe."""
+
+    def start_with_signal(self, number, *args, config="limits: {}\n"):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        path = os.path.join(folder.name, "pipe")
+        os.mkfifo(path)
+        server = self.start("--config", path, *args)
+        with open(path, "w", encoding="ascii") as pipe:  # waits until the server reads
+            server.kill(number)
+            pipe.write(config)
+        return server, path
+
+    def test_told_to_stop(self):
+        for number in (signal.SIGTERM, signal.SIGINT):
+            server, _ = self.start_with_signal(number)
+            self.assertEqual(server.wait(), 0)
+            self.assertTrue(server.log().endswith("stopped\n"), server.log())
+
+    def test_drain(self):
+        server, _ = self.start_with_signal(signal.SIGUSR1)
+        self.assertEqual(self.connect(server).put(), b"DRAINING")
+        server.stop()
+
+    def test_reload(self):
+        server, path = self.start_with_signal(signal.SIGHUP)
+        server.port()
+        with open(path, "w", encoding="ascii") as pipe:
+            pipe.write("limits: {max-job-size: 20}\n")
+        server.wait_for_log("reloaded")
+        self.assertEqual(self.connect(server).stats()["max-job-size"], "20")
+        server.stop()
+
+    def test_a_long_log_is_not_read_to_its_end(self):
+        with tempfile.TemporaryDirectory() as folder:
+            options = ("-b", folder, "-F", "-z", "1000000")
+            server = self.start(*options)
+            client = self.connect(server)
+            for _ in range(10):
+                client.put(b"x" * 1_000_000)
+            server.stop()
+            server, _ = self.start_with_signal(signal.SIGTERM, *options)
+            self.assertEqual(server.wait(), 0)
+            self.assertIn("while the log is read", server.log())
+            server = self.start(*options)
+            self.assertEqual(self.connect(server).stats()["current-jobs-ready"], "10")
+            server.stop()
+
+    def test_what_does_not_serve_ends_at_once(self):
+        server, _ = self.start_with_signal(signal.SIGTERM, "--check-config")
+        self.assertEqual(server.wait(), -signal.SIGTERM)
+
+
 class SignalTest(ServerTest):
     def test_drain(self):
         server = self.start()

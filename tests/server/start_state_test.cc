@@ -21,7 +21,7 @@ Result<StartState> start(const Folder& folder) {
   Log logger("", std::make_shared<spdlog::sinks::null_sink_st>());
   Config config;
   config.log_directory = folder.path();
-  return start_state(config, logger);
+  return start_state(config, logger, [] {});
 }
 
 // The engine's time when the log below was written.
