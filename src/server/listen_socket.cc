@@ -1,5 +1,6 @@
-// getaddrinfo, bind and listen, and the care for socket files. What is done with somebody else's
-// file is decided by clear_path(): it may be removed only if it is a socket that nobody answers on.
+// getaddrinfo, bind and listen. Between bind() and listen() the log is read, so that what is taken
+// is told before, and nobody connects to a server that may not come up: each step asks again
+// whether the address is still ours.
 
 #include "server/listen_socket.h"
 
@@ -17,6 +18,7 @@
 #include <cstring>
 #include <memory>
 
+#include "server/socket_file.h"
 #include "xylem/check.h"
 
 namespace xylem {
@@ -58,19 +60,31 @@ int open_socket(int family) {
   return socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 }
 
+void allow_reuse(int descriptor) {
+  const int on = 1;
+  setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+}
+
+// Two sockets with SO_REUSEADDR can be bound to one address while neither listens, so that the
+// second server would learn only after it has read its log that it is the second. It is asked for
+// where it is needed: connections of a server before us still use the port.
+bool bind_descriptor(int descriptor, const sockaddr* address, socklen_t length) {
+  if (bind(descriptor, address, length) == 0) return true;
+  if (errno != EADDRINUSE || address->sa_family == AF_UNIX) return false;
+  allow_reuse(descriptor);
+  return bind(descriptor, address, length) == 0;
+}
+
 // A bound socket, or -1 and errno.
 int bound_socket(int family, const sockaddr* address, socklen_t length, bool only_ipv6 = false) {
   const int descriptor = open_socket(family);
   if (descriptor < 0) return -1;
-  const int on = 1;
-  if (family != AF_UNIX) {
-    setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-  }
   if (family == AF_INET6 && only_ipv6) {
+    const int on = 1;
     setsockopt(descriptor, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on);
   }
   set_options(descriptor, family);
-  if (bind(descriptor, address, length) == 0) return descriptor;
+  if (bind_descriptor(descriptor, address, length)) return descriptor;
   const int error = errno;
   close(descriptor);
   errno = error;
@@ -100,26 +114,6 @@ Result<ListenSocket> bind_to_tcp(const TcpAddress& address, bool only_ipv6) {
   return failed(std::strerror(errno));
 }
 
-// Whether somebody listens on the socket file. When in doubt, somebody does.
-bool is_live(const sockaddr_un& address) {
-  const int descriptor = open_socket(AF_UNIX);
-  if (descriptor < 0) return true;
-  const int status =
-      connect(descriptor, reinterpret_cast<const sockaddr*>(&address), sizeof address);
-  const bool refused = status != 0 && errno == ECONNREFUSED;
-  close(descriptor);
-  return !refused;
-}
-
-// Why the path cannot be ours, or null. A stale socket file is removed.
-const char* clear_path(const std::string& path, const sockaddr_un& address) {
-  struct stat file {};
-  if (lstat(path.c_str(), &file) != 0) return nullptr;  // bind() says what else is wrong
-  if (!S_ISSOCK(file.st_mode)) return "the file exists and is no socket";
-  if (is_live(address)) return "another server is listening there";
-  return unlink(path.c_str()) == 0 ? nullptr : std::strerror(errno);
-}
-
 Result<ListenSocket> bind_to_unix(const UnixAddress& unix_address) {
   const std::string& path = unix_address.path;
   const auto failed = [&path](const char* reason) {
@@ -130,6 +124,7 @@ Result<ListenSocket> bind_to_unix(const UnixAddress& unix_address) {
   if (path.empty()) return failed("the path is empty");
   if (path.size() >= sizeof address.sun_path) return failed("the path is longer than 107 bytes");
   path.copy(address.sun_path, path.size());
+  const FolderLock lock(path);
   if (const char* reason = clear_path(path, address)) return failed(reason);
   const int descriptor =
       bound_socket(AF_UNIX, reinterpret_cast<const sockaddr*>(&address), sizeof address);
@@ -147,9 +142,18 @@ Result<ListenSocket> bind_to(const ListenAddress& address, bool only_ipv6) {
 }
 
 Result<std::monostate> start_listening(const ListenSocket& socket) {
-  if (listen(socket.descriptor, kBacklog) == 0) return std::monostate{};
-  return Error{fmt::format("cannot listen on {}: {}", socket.name, std::strerror(errno)),
-               kExitCode};
+  const auto failed = [&socket](const char* reason) {
+    return Error{fmt::format("cannot listen on {}: {}", socket.name, reason), kExitCode};
+  };
+  if (socket.path.empty()) {
+    allow_reuse(socket.descriptor);  // the connections inherit it, for who binds after us
+    if (listen(socket.descriptor, kBacklog) != 0) return failed(std::strerror(errno));
+    return std::monostate{};
+  }
+  const FolderLock lock(socket.path);
+  if (!is_still(socket.path, socket.file)) return failed("another socket has taken the path");
+  if (listen(socket.descriptor, kBacklog) != 0) return failed(std::strerror(errno));
+  return std::monostate{};
 }
 
 ListenSocket adopt(int descriptor) {
@@ -162,10 +166,9 @@ ListenSocket adopt(int descriptor) {
 }
 
 void close_and_remove(const ListenSocket& socket) {
-  struct stat now {};
-  if (!socket.path.empty() && lstat(socket.path.c_str(), &now) == 0 &&
-      now.st_dev == socket.file.st_dev && now.st_ino == socket.file.st_ino) {
-    unlink(socket.path.c_str());
+  if (!socket.path.empty()) {
+    const FolderLock lock(socket.path);
+    if (is_still(socket.path, socket.file)) unlink(socket.path.c_str());
   }
   close(socket.descriptor);
 }

@@ -1,5 +1,5 @@
-// Listening sockets: bound to an address or host name, or to a path, or passed to us. Who binds to
-// a path owns the file: a stale one is replaced, a live server's never, and ours goes when we stop.
+// Listening sockets: bound to an address or host name, or to a path (socket_file.h), or passed to
+// us. The file of a path that we bound to goes when we stop.
 #pragma once
 
 #include <sys/stat.h>
@@ -19,8 +19,9 @@ struct ListenSocket {
   struct stat file {};
 };
 
-// Binds; nobody can connect before start_listening(). Errors name the address; exit code 111. An
-// IPv6 wildcard takes IPv4 connections too, unless `only_ipv6`.
+// Binds; nobody can connect before start_listening(), which fails if somebody else was first to
+// listen or has taken the path. Errors name the address; exit code 111. An IPv6 wildcard takes IPv4
+// connections too, unless `only_ipv6`.
 Result<ListenSocket> bind_to(const ListenAddress& address, bool only_ipv6 = false);
 Result<std::monostate> start_listening(const ListenSocket& socket);
 // A socket that was passed to us and listens already.

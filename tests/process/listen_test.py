@@ -1,5 +1,7 @@
 """Where the server listens: addresses, names, unix sockets and their files, sockets that systemd passes."""
+import fcntl
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -108,6 +110,39 @@ class UnixSocketTest(ServerTest):
         self.assertEqual(second.wait(), 111)
         self.assertIn(self.path, second.log())
         self.assertEqual(self.ask(), b"INSERTED 1")
+
+    def test_one_path_twice(self):
+        server = self.start(listen=("-l", f"unix:{self.path}", "-l", f"unix:{self.path}"))
+        self.assertEqual(server.wait(), 111)
+        self.assertIn("taken the path", server.log())
+        self.assertFalse(os.path.exists(self.path))
+
+    def test_leaves_a_path_that_was_taken_before_it_listened(self):
+        with tempfile.TemporaryDirectory() as other:
+            lock = os.open(other, os.O_RDONLY)
+            self.addCleanup(os.close, lock)
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            # It binds to the first path and tries for half a second to lock the folder of the other.
+            first = self.start(listen=("-l", f"unix:{self.path}", "-l", f"unix:{other}/socket"))
+            while not os.path.exists(self.path):
+                self.assertIsNone(first.process.poll(), first.log())
+            first.kill(signal.SIGSTOP)
+            self.start_on_path()
+            first.kill(signal.SIGCONT)
+            self.assertEqual(first.wait(), 111)
+            self.assertIn("taken the path", first.log())
+            self.assertEqual(self.ask(), b"INSERTED 1")
+
+    def test_of_two_that_start_at_once_one_serves(self):
+        for _ in range(10):
+            both = [self.start(listen=("-l", f"unix:{self.path}")) for _ in range(2)]
+            self.wait_until(lambda both=both: sum(s.process.poll() is not None or "info: listening" in s.log()
+                                                  for s in both) == 2, "both have started")
+            served = [server for server in both if server.process.poll() is None]
+            self.assertEqual(len(served), 1, [server.log() for server in both])
+            self.assertEqual(self.ask(), b"INSERTED 1")
+            served[0].process.kill()  # leaves a stale file
+            served[0].wait()
 
     def test_leaves_a_file_that_is_no_socket(self):
         with open(self.path, "w", encoding="ascii") as file:
