@@ -4,7 +4,6 @@
 #include <yaml-cpp/yaml.h>
 
 #include <fstream>
-#include <limits>
 #include <sstream>
 
 #include "config/settings.h"
@@ -26,14 +25,10 @@ Error unreadable(const std::string& path) {
 
 template <class T>
 Complaint set_number(const YAML::Node& node, T low, T high, std::optional<T>& target) {
-  T value{};
-  // as<> into an unsigned type takes "-1"; the text tells.
-  const bool plain = node.IsScalar() && !node.Scalar().empty() &&
-                     node.Scalar().find_first_not_of("0123456789") == std::string::npos;
-  if (!plain || !YAML::convert<T>::decode(node, value) || value < low || value > high) {
-    return fmt::format("must be a whole number from {} to {}", low, high);
-  }
-  target = value;
+  const auto number =
+      node.IsScalar() ? parse_number(node.Scalar(), low, high) : std::optional<std::uint64_t>{};
+  if (!number) return must_be_number(low, high);
+  target = static_cast<T>(*number);
   return {};
 }
 
@@ -57,8 +52,6 @@ struct Key {
   const char* name;  // in dotted form
   Complaint (*set)(const YAML::Node& node, Settings& settings);
 };
-
-constexpr std::uint32_t kAnyU32 = std::numeric_limits<std::uint32_t>::max();
 
 constexpr Key kKeys[] = {
     {"listen", set_listen},
@@ -89,7 +82,7 @@ constexpr Key kKeys[] = {
      }},
     {"limits.out-buffer",
      [](const YAML::Node& node, Settings& s) {
-       return set_number<std::uint64_t>(node, 1024, 1ULL << 40U, s.out_buffer_bytes);
+       return set_number(node, kLeastOutBuffer, kMostOutBuffer, s.out_buffer_bytes);
      }},
     {"log.dir",
      [](const YAML::Node& node, Settings& s) -> Complaint {
@@ -171,7 +164,12 @@ Result<Settings> read_file(const std::string& path) {
   file.peek();  // bad() then, if it cannot be read
   if (!file.is_open() || file.bad()) return unreadable(path);
   try {
-    const YAML::Node root = YAML::Load(text.str());
+    const std::vector<YAML::Node> documents = YAML::LoadAll(text.str());
+    if (documents.empty()) return Settings{};
+    if (documents.size() > 1) {
+      return at(path, documents[1].Mark(), "a second document: all keys stand in one");
+    }
+    const YAML::Node& root = documents.front();
     if (root.IsNull()) return Settings{};
     if (!root.IsMap()) return at(path, root.Mark(), "must hold keys");
     return read_map(path, "", root, Settings{});

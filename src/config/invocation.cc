@@ -19,6 +19,13 @@ Result<Config> load(const CommandLine& line) {
   return config;
 }
 
+// What --check-config says.
+std::string good(const Config& config) {
+  std::string text;
+  for (const std::string& notice : config.notices) text += "xylemd: warning: " + notice + "\n";
+  return text + "xylemd: the settings are good\n";
+}
+
 }  // namespace
 
 Invocation parse_invocation(int argc, const char* const* argv) {
@@ -33,7 +40,7 @@ Invocation parse_invocation(int argc, const char* const* argv) {
                         .to_stderr = true,
                         .exit_code = config.error().exit_code};
   }
-  if (given.check_config) return PrintAndExit{.text = "xylemd: the settings are good\n"};
+  if (given.check_config) return PrintAndExit{.text = good(config.value())};
   if (!given.import_binlog.empty()) {
     if (config.value().log_directory.empty()) {
       return PrintAndExit{.text = "xylemd: --import-binlog needs -b DIR, the log to import into\n",

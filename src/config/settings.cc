@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <utility>
 
 namespace xylem {
@@ -57,6 +58,19 @@ std::optional<LogFormat> log_format_named(const std::string& word) {
   return named(kNames, word);
 }
 
+std::optional<std::uint64_t> parse_number(std::string_view text, std::uint64_t low,
+                                          std::uint64_t high) {
+  std::uint64_t value = 0;
+  const char* const all = text.data() + text.size();
+  const auto [end, error] = std::from_chars(text.data(), all, value);
+  if (error != std::errc{} || end != all || value < low || value > high) return std::nullopt;
+  return value;
+}
+
+std::string must_be_number(std::uint64_t low, std::uint64_t high) {
+  return fmt::format("must be a whole number from {} to {}", low, high);
+}
+
 std::uint32_t clamp_job_bytes(std::uint64_t bytes, std::vector<std::string>& notices) {
   if (bytes <= limits::kMostJobBytes) return static_cast<std::uint32_t>(bytes);
   notices.push_back(
@@ -76,6 +90,9 @@ Result<ListenAddress> parse_listen_address(const std::string& text, const std::s
     const std::string path = text.substr(5);
     if (path.empty()) return Error{fmt::format("'{}' names no path", text)};
     return ListenAddress{UnixAddress{path}};
+  }
+  if (parse_number(text, 1, 65'535)) {
+    return Error{fmt::format("'{}' is a port and names no host: write 127.0.0.1:{}", text, text)};
   }
   TcpAddress address{.host = text, .port = port};
   std::size_t colon = std::string::npos;

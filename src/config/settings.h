@@ -3,14 +3,21 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "xylem/config.h"
 #include "xylem/result.h"
 
 namespace xylem {
+
+// What a number may be, in the file as on the command line.
+inline constexpr std::uint32_t kAnyU32 = std::numeric_limits<std::uint32_t>::max();
+inline constexpr std::uint64_t kLeastOutBuffer = 1'024;
+inline constexpr std::uint64_t kMostOutBuffer = 1ULL << 40U;
 
 struct Settings {
   std::vector<std::string> listen;  // as written: see parse_listen_address()
@@ -54,6 +61,12 @@ Result<Config> merge(const Settings& under, const Settings& over);
 // "HOST", "HOST:PORT", "[V6]", "[V6]:PORT", a bare IPv6 address, or "unix:PATH". The error is half
 // a sentence that says what is wrong with it.
 Result<ListenAddress> parse_listen_address(const std::string& text, const std::string& port);
+
+// Decimal digits and nothing else, so that 010 is ten wherever it stands; from `low` to `high`.
+std::optional<std::uint64_t> parse_number(std::string_view text, std::uint64_t low,
+                                          std::uint64_t high);
+// What to say to anything else.
+std::string must_be_number(std::uint64_t low, std::uint64_t high);
 
 // beanstalkd's -z: larger sizes are cut to limits::kMostJobBytes, with a notice.
 std::uint32_t clamp_job_bytes(std::uint64_t bytes, std::vector<std::string>& notices);

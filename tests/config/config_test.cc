@@ -90,11 +90,61 @@ TEST_CASE("wrong usage exits 5 with the usage text") {
   using Arguments = std::vector<const char*>;
   for (const Arguments& bad :
        {Arguments{"-x"}, Arguments{"-p"}, Arguments{"word"}, Arguments{"--nonsense"},
-        Arguments{"--max-connections", "many"}, Arguments{"--log-level", "loud"}}) {
+        Arguments{"--"}, Arguments{"-V", "--"}, Arguments{"--max-connections", "many"},
+        Arguments{"--log-level", "loud"}}) {
     const PrintAndExit message = printed(bad);
     CHECK(message.exit_code == 5);
     CHECK(message.to_stderr);
     CHECK(contains(message.text, "Usage"));
+  }
+}
+
+TEST_CASE("of an option that is given twice the last counts; addresses add up") {
+  CHECK(config_of({"-p", "1", "-p2"}).listen == config_of({"--port", "2"}).listen);
+  CHECK(config_of({"-p", "1", "--port", "2"}).listen == config_of({"-p", "2"}).listen);
+  CHECK(config_of({"-z", "1", "-z", "2"}).most_job_bytes == 2);
+  CHECK(config_of({"-z", "-1", "-z", "2"}).notices.empty());
+  CHECK(config_of({"-u", "a", "-u", "b"}).user == "b");
+  CHECK(config_of({"-b", "a", "-bb"}).log_directory == "b");
+  CHECK(config_of({"-s", "20000", "-s", "30000"}).log_segment_bytes == 30'000);
+  CHECK(config_of({"-f", "1", "-f", "2"}).log_interval_ms == 2);
+  CHECK(config_of({"-f", "1", "-f", "0"}).log_sync == SyncPolicy::kAlways);
+  CHECK(config_of({"-F", "-F"}).log_sync == SyncPolicy::kNoSync);
+  CHECK(config_of({"-cc", "-n"}).notices.size() == 2);
+  CHECK(config_of({"--max-connections", "1", "--max-connections=2"}).most_connections == 2);
+  CHECK(config_of({"--idle-timeout", "1", "--idle-timeout", "2"}).idle_timeout_seconds == 2);
+  CHECK(config_of({"--out-buffer", "2048", "--out-buffer", "4096"}).out_buffer_bytes == 4'096);
+  CHECK(config_of({"--log-level", "error", "--log-level", "debug"}).log_level == LogLevel::kDebug);
+  CHECK(config_of({"--log-format", "json", "--log-format", "text"}).log_format == LogFormat::kText);
+  CHECK(config_of({"-l", "a", "-lb", "--listen", "c"}).listen.size() == 3);
+  CHECK(printed({"--check-config", "--check-config"}).exit_code == 0);
+}
+
+TEST_CASE("numbers are decimal") {
+  CHECK(config_of({"-z", "010"}).most_job_bytes == 10);
+  CHECK(config_of({"--max-connections", "010"}).most_connections == 10);
+  for (const char* bad : {"0x10", "-1", "+1", " 1", "1e3", "1.5", "4294967296", ""}) {
+    const PrintAndExit message = printed({"--max-connections", bad});
+    CHECK(message.exit_code == 5);
+    CHECK(contains(message.text, "must be a whole number from 0 to 4294967295"));
+  }
+  CHECK(printed({"-z", "0x10"}).exit_code == 5);
+  CHECK(printed({"--out-buffer", "1023"}).exit_code == 5);
+}
+
+TEST_CASE("an empty argument is never a default") {
+  for (const char* option :
+       {"--config", "-p", "-b", "-l", "--check-log", "--dump-log", "--import-binlog"}) {
+    CHECK(printed({option, ""}).exit_code == 5);
+  }
+  CHECK(contains(printed({"-p", ""}).text, "port"));
+  CHECK(printed({"-u", ""}).exit_code == 33);
+}
+
+TEST_CASE("a flag takes no value") {
+  for (const char* flag : {"--check-config=false", "--version=false", "--help=false", "-V=3",
+                           "--verbose=3", "-F=false", "-c=x"}) {
+    CHECK(printed({flag}).exit_code == 5);
   }
 }
 
@@ -143,6 +193,9 @@ TEST_CASE("what is done with a log instead of serving") {
 TEST_CASE("--check-config says that settings are good") {
   CHECK(printed({"--check-config", "-p", "9"}).exit_code == 0);
   CHECK(printed({"--check-config", "-l", "unix:"}).exit_code == 5);
+  const PrintAndExit large = printed({"--check-config", "-z", "9999999999"});
+  CHECK(large.exit_code == 0);
+  CHECK(contains(large.text, "warning: max-job-size 9999999999 is too large"));
 }
 
 // A file that lives as long as this.
@@ -222,8 +275,15 @@ TEST_CASE("each key is taken, and the command line wins") {
   CHECK(config.log_format == LogFormat::kJson);
 }
 
+TEST_CASE("a number in the file is decimal too") {
+  const TemporaryFile file("limits:\n  max-job-size: 010\n");
+  Result<Config> loaded = load(file.path());
+  REQUIRE(loaded.ok());
+  CHECK(loaded.value().most_job_bytes == 10);
+}
+
 TEST_CASE("an empty file and one of comments change nothing") {
-  for (const char* text : {"", "# nothing\n", "limits:\n"}) {
+  for (const char* text : {"", "# nothing\n", "limits:\n", "---\nuser: x\n...\n"}) {
     const TemporaryFile file(text);
     CHECK(load(file.path()).ok());
   }
@@ -234,7 +294,7 @@ TEST_CASE("mistakes name file, line and key") {
     const char* text;
     const char* error;
   };
-  constexpr std::array<Mistake, 13> kMistakes{{
+  constexpr std::array<Mistake, 17> kMistakes{{
       {"user: x\nport: 5\n", ":2: unknown key 'port'"},
       {"limits:\n  max-jobs: 5\n", ":2: unknown key 'limits.max-jobs'"},
       {"limits:\n\n  max-job-size: big\n",
@@ -252,7 +312,13 @@ TEST_CASE("mistakes name file, line and key") {
       {"user: a\nuser: b\n", ":2: key 'user' stands twice"},
       {"listen: []\n", ":1: key 'listen': names no address"},
       {"listen: 'unix:'\n", ":1: key 'listen': 'unix:' names no path"},
+      {"listen: 11300\n",
+       ":1: key 'listen': '11300' is a port and names no host: write 127.0.0.1:11300"},
       {"- a list\n", ":1: must hold keys"},
+      {"user: a\n---\nuser: b\n", ":3: a second document: all keys stand in one"},
+      {"---\n---\nnonsense: 1\n", ":3: a second document: all keys stand in one"},
+      {"log:\n  interval: 0x10\n",
+       ":2: key 'log.interval': must be a whole number from 1 to 4294967295"},
   }};
   for (const Mistake& mistake : kMistakes)
     CHECK(error_of(mistake.text) == std::string(mistake.error));
