@@ -4,8 +4,10 @@
 // Exit codes are beanstalkd's: 0 told to stop, 1 any other failure, 5 usage, 10 log directory, 32
 // to 34 user, 111 listen.
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <malloc.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <utility>
@@ -31,6 +33,15 @@ namespace {
 void set_up_malloc() {
   mallopt(M_MMAP_THRESHOLD, 128 * 1024);
   mallopt(M_TRIM_THRESHOLD, 8 * 1024 * 1024);
+}
+
+// Whoever starts us may have closed them. The next descriptor would have their number then, and
+// what is printed would go to a client or into the log.
+void open_standard_descriptors() {
+  for (int descriptor = STDIN_FILENO; descriptor <= STDERR_FILENO; ++descriptor) {
+    // open() takes the lowest number that is free. If it fails there is nobody to tell.
+    if (fcntl(descriptor, F_GETFD) == -1) static_cast<void>(open("/dev/null", O_RDWR));
+  }
 }
 
 int print(const PrintAndExit& message) {
@@ -100,6 +111,7 @@ int run(int argc, const char* const* argv) {
 
 int main(int argc, char** argv) {
   xylem::hold_signals();
+  xylem::open_standard_descriptors();
   xylem::set_up_malloc();
   return xylem::run(argc, argv);
 }
