@@ -56,8 +56,7 @@ int fail(const Error& error) {
 
 int serve(Run run, int argc, const char* const* argv) {
   Daemon daemon(std::move(run.config), argc, argv);
-  const auto ended = daemon.run();
-  return ended ? 0 : fail(ended.error());
+  return daemon.run();
 }
 
 int import(const ImportBinlog& order) {

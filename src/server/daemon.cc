@@ -30,15 +30,15 @@ bool has_ipv4_wildcard(const std::vector<ListenAddress>& all, const ListenAddres
 // What a shell shows of a process that died by a signal: this plus the signal's number.
 constexpr int kExitOfSignal = 128;
 
-void close_all(const std::vector<ListenSocket>& sockets) {
-  for (const ListenSocket& socket : sockets) close_and_remove(socket);
+void close_all(const std::vector<ListenSocket>& sockets, Log& log) {
+  for (const ListenSocket& socket : sockets) close_and_remove(socket, log);
 }
 
 // A long log is not read to its end for nobody.
 void stop_if_told(const std::vector<ListenSocket>& sockets, Log& log) {
   if (!is_told_to_stop()) return;
   log.info("told to stop while the log is read: stopped");
-  close_all(sockets);
+  close_all(sockets, log);
   std::_Exit(0);
 }
 
@@ -49,20 +49,25 @@ Daemon::Daemon(Config config, int argc, const char* const* argv)
       argc_(argc),
       argv_(argv),
       log_(make_log(config_)),
-      signals_(*this) {
-  CHECK(uv_loop_init(&loop_) == 0);
+      signals_(*this) {}
+
+int Daemon::run() {
+  const auto ended = start_and_serve();
+  if (ended) return 0;
+  log_.error("{}", ended.error().text);
+  return ended.error().exit_code;
 }
 
-Daemon::~Daemon() { CHECK(uv_loop_close(&loop_) == 0); }
-
-Result<std::monostate> Daemon::run() {
+Result<std::monostate> Daemon::start_and_serve() {
   log_.info("xylemd {} starts, pid {}", XYLEM_VERSION, getpid());
   for (const std::string& notice : config_.notices) log_.warn("{}", notice);
+  Result<std::uint64_t> most_connections = raise_descriptor_limit();
+  if (!most_connections) return most_connections.error();
   Result<std::vector<ListenSocket>> sockets = open_sockets();
   if (!sockets) return sockets.error();
   if (!config_.user.empty()) {
     if (auto became = become_user(config_.user); !became) {
-      close_all(sockets.value());
+      close_all(sockets.value(), log_);
       return became;
     }
   }
@@ -73,10 +78,10 @@ Result<std::monostate> Daemon::run() {
     if (auto listening = start_listening(socket); !listening) state = listening.error();
   }
   if (!state) {
-    close_all(sockets.value());
+    close_all(sockets.value(), log_);
     return state.error();
   }
-  serve(std::move(sockets).value(), std::move(state).value());
+  serve(std::move(sockets).value(), std::move(state).value(), most_connections.value());
   return std::monostate{};
 }
 
@@ -93,7 +98,7 @@ Result<std::vector<ListenSocket>> Daemon::open_sockets() {
   for (const ListenAddress& address : config_.listen) {
     Result<ListenSocket> socket = bind_to(address, has_ipv4_wildcard(config_.listen, address));
     if (!socket) {
-      close_all(sockets);
+      close_all(sockets, log_);
       return socket.error();
     }
     sockets.push_back(std::move(socket).value());
@@ -101,9 +106,11 @@ Result<std::vector<ListenSocket>> Daemon::open_sockets() {
   return sockets;
 }
 
-void Daemon::serve(std::vector<ListenSocket> sockets, StartState state) {
+void Daemon::serve(std::vector<ListenSocket> sockets, StartState state,
+                   std::uint64_t most_connections) {
+  CHECK(uv_loop_init(&loop_) == 0);
   signals_.start(loop_);
-  server_.emplace(loop_, config_, std::move(state), raise_descriptor_limit(), log_);
+  server_.emplace(loop_, config_, std::move(state), most_connections, log_);
   server_->start();
   for (ListenSocket& socket : sockets) {
     listeners_.push_back(std::make_unique<Listener>(*server_, std::move(socket), log_));
@@ -111,6 +118,7 @@ void Daemon::serve(std::vector<ListenSocket> sockets, StartState state) {
   }
   notify_ready();
   uv_run(&loop_, UV_RUN_DEFAULT);
+  CHECK(uv_loop_close(&loop_) == 0);
   log_.info("stopped");
 }
 
@@ -130,7 +138,7 @@ void Daemon::on_signal(int number) {
 void Daemon::stop(int number) {
   if (std::exchange(stopping_, true)) {
     log_.warn("told twice to stop: exit at once");
-    for (const auto& listener : listeners_) close_and_remove(listener->socket());
+    for (const auto& listener : listeners_) close_and_remove(listener->socket(), log_);
     std::_Exit(kExitOfSignal + number);
   }
   log_.info("stopping: {} connections", server_->connection_count());

@@ -13,6 +13,7 @@
 
 #include <uv.h>
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <variant>
@@ -31,16 +32,16 @@ class Daemon final : private SignalReceiver {
  public:
   // The command line is kept for SIGHUP.
   Daemon(Config config, int argc, const char* const* argv);
-  ~Daemon();
   Daemon(const Daemon&) = delete;
   Daemon& operator=(const Daemon&) = delete;
 
-  // Serves until it is told to stop. An Error, with its exit code, if it could not begin.
-  Result<std::monostate> run();
+  // Serves until it is told to stop. The exit code; if it could not begin, the log says why.
+  int run();
 
  private:
+  Result<std::monostate> start_and_serve();
   Result<std::vector<ListenSocket>> open_sockets();
-  void serve(std::vector<ListenSocket> sockets, StartState state);
+  void serve(std::vector<ListenSocket> sockets, StartState state, std::uint64_t most_connections);
   void on_signal(int number) override;
   void stop(int number);
   void on_turn_while_stopping();

@@ -4,13 +4,15 @@
 
 #include <cstdint>
 
+#include "xylem/result.h"
+
 namespace xylem {
 
 // Kept back: the loop's own, the log's, the listeners, and those that later pieces open.
 inline constexpr std::uint64_t kReservedDescriptors = 32;
 
-// Raises the limit and says how many connections it leaves room for; at least 1.
-std::uint64_t raise_descriptor_limit();
+// Raises the limit and says how many connections it leaves room for: at least 1, or an Error.
+Result<std::uint64_t> raise_descriptor_limit();
 
 // What `configured` (0: as many as possible) comes to, at most `possible`.
 constexpr std::uint64_t connection_limit(std::uint64_t configured, std::uint64_t possible) {

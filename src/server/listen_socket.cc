@@ -165,10 +165,12 @@ ListenSocket adopt(int descriptor) {
   return {.descriptor = descriptor, .name = name_of(address, length)};
 }
 
-void close_and_remove(const ListenSocket& socket) {
+void close_and_remove(const ListenSocket& socket, Log& log) {
   if (!socket.path.empty()) {
     const FolderLock lock(socket.path);
-    if (is_still(socket.path, socket.file)) unlink(socket.path.c_str());
+    if (is_still(socket.path, socket.file) && unlink(socket.path.c_str()) != 0) {
+      log.warn("cannot remove the socket file {}: {}", socket.path, std::strerror(errno));
+    }
   }
   close(socket.descriptor);
 }

@@ -7,6 +7,7 @@
 #include <string>
 #include <variant>
 
+#include "server/log.h"
 #include "xylem/config.h"
 #include "xylem/result.h"
 
@@ -28,6 +29,7 @@ Result<std::monostate> start_listening(const ListenSocket& socket);
 ListenSocket adopt(int descriptor);
 
 // Removes the file of a unix socket, if it still is the one that we made. Closes the descriptor.
-void close_and_remove(const ListenSocket& socket);
+// A file that may not be removed (-u, and a folder of root's) is told in the log.
+void close_and_remove(const ListenSocket& socket, Log& log);
 
 }  // namespace xylem

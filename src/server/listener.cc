@@ -33,7 +33,7 @@ void Listener::start(uv_loop_t& loop) {
 void Listener::shut() {
   uv_close(reinterpret_cast<uv_handle_t*>(&poll_), nullptr);
   uv_close(reinterpret_cast<uv_handle_t*>(&pause_), nullptr);
-  close_and_remove(socket_);
+  close_and_remove(socket_, log_);
 }
 
 void Listener::watch() {

@@ -62,6 +62,52 @@ class ExitCodeTest(ServerTest):
                                extra_groups=[], capture_output=True, text=True, timeout=PATIENCE)
         self.assertEqual(ended.returncode, 34, ended.stderr)
 
+    @unittest.skipUnless(os.geteuid() == 0, "needs root to give it up")
+    def test_a_user_that_we_are_already(self):
+        server = self.start("-u", "nobody", user="nobody", group="nogroup", extra_groups=[])
+        self.assert_serves(server)
+        server.stop()
+
+    @unittest.skipUnless(os.geteuid() == 0, "needs root to give it up")
+    def test_a_socket_file_that_the_user_may_not_remove_is_told(self):
+        with tempfile.TemporaryDirectory() as folder:
+            os.chmod(folder, 0o755)
+            path = os.path.join(folder, "socket")
+            server = self.start("-u", "nobody", listen=("-l", f"unix:{path}"))
+            server.wait_for_log("listening on")
+            server.stop()
+            self.assertIn(f"warning: cannot remove the socket file {path}: ", server.log())
+            self.assertTrue(os.path.exists(path))
+
+    def test_an_error_at_the_start_is_a_line_of_the_log(self):
+        with socket.socket() as taken:
+            taken.bind(("127.0.0.1", 0))
+            taken.listen()
+            ended = run("-l", "127.0.0.1", "-p", str(taken.getsockname()[1]), "--log-format", "json")
+        self.assertEqual(ended.returncode, 111)
+        last = json.loads(ended.stderr.splitlines()[-1])
+        self.assertEqual(last["level"], "error")
+        self.assertIn("in use", last["message"])
+
+
+class StandardDescriptorsTest(ServerTest):
+    def test_closed_ones_are_opened(self):
+        for closed in ((0,), (1,), (2,), (0, 1, 2)):
+            with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryFile() as errors:
+                path = os.path.join(folder, "socket")
+
+                def close(closed=closed):
+                    for descriptor in closed:
+                        os.close(descriptor)
+                process = subprocess.Popen([PROGRAM, "-l", f"unix:{path}", "-b", folder], stderr=errors,
+                                           preexec_fn=close)
+                self.addCleanup(process.kill)
+                self.wait_until(lambda path=path: os.path.exists(path), "it has bound")
+                files = [os.readlink(f"/proc/{process.pid}/fd/{descriptor}") for descriptor in closed]
+                self.assertEqual(files, ["/dev/null"] * len(closed))
+                process.terminate()
+                self.assertEqual(process.wait(PATIENCE), 0)
+
 
 class StopTest(ServerTest):
     def test_idle_server_stops(self):

@@ -43,6 +43,11 @@ class ConnectionLimitTest(ServerTest):
         self.assert_refused(server)
         self.assert_sleeps(server)
 
+    def test_too_few_descriptors_end_the_start(self):
+        server = self.start(preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (10, 10)))
+        self.assertEqual(server.wait(), 1)
+        self.assertIn("error: the limit of descriptors is 10", server.log())
+
     def test_more_connections_than_descriptors_is_told(self):
         server = self.start(config="limits:\n  max-connections: 1000\n",
                             preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64)))

@@ -18,7 +18,8 @@ TEST_CASE("an address that is bound is taken before anybody listens on it") {
   REQUIRE_FALSE(second.ok());
   CHECK(second.error().exit_code == 111);
   CHECK(start_listening(first.value()).ok());
-  close_and_remove(first.value());
+  Log log = make_log(Config{});
+  close_and_remove(first.value(), log);
 }
 
 }  // namespace
