@@ -32,8 +32,9 @@ bool is_told_to_stop() {
   return sigismember(&waiting, SIGTERM) == 1 || sigismember(&waiting, SIGINT) == 1;
 }
 
+Signals::Signals(SignalReceiver& receiver) : receiver_(receiver) { std::signal(SIGPIPE, SIG_IGN); }
+
 void Signals::start(uv_loop_t& loop) {
-  std::signal(SIGPIPE, SIG_IGN);
   const auto on_signal = [](uv_signal_t* handle, int number) {
     static_cast<Signals*>(handle->data)->receiver_.on_signal(number);
   };

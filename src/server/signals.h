@@ -28,7 +28,8 @@ class SignalReceiver {
 
 class Signals {
  public:
-  explicit Signals(SignalReceiver& receiver) : receiver_(receiver) {}
+  // From here on SIGPIPE is ignored.
+  explicit Signals(SignalReceiver& receiver);
   Signals(const Signals&) = delete;
   Signals& operator=(const Signals&) = delete;
 

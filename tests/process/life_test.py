@@ -245,6 +245,18 @@ class StartSignalTest(ServerTest):
             self.assertEqual(self.connect(server).stats()["current-jobs-ready"], "10")
             server.stop()
 
+    def test_nobody_reads_what_it_logs(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "socket")
+            reader, writer = os.pipe()
+            os.close(reader)
+            process = subprocess.Popen([PROGRAM, "-l", f"unix:{path}"], stderr=writer)
+            self.addCleanup(process.kill)
+            os.close(writer)
+            self.wait_until(lambda: os.path.exists(path) or process.poll() is not None, "it has bound or died")
+            process.terminate()
+            self.assertEqual(process.wait(PATIENCE), 0)
+
     def test_what_does_not_serve_ends_at_once(self):
         server, _ = self.start_with_signal(signal.SIGTERM, "--check-config")
         self.assertEqual(server.wait(), -signal.SIGTERM)
