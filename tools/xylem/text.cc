@@ -3,9 +3,12 @@
 #include "text.h"
 
 #include <fmt/format.h>
+#include <locale.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
+#include <cwchar>
 #include <limits>
 
 namespace xylem::tool {
@@ -53,6 +56,19 @@ std::string escape_of(std::string_view bytes) {
   return text;
 }
 
+// Combining characters take no column: so many bytes of them are enough.
+constexpr std::size_t kMostBytesAColumn = 16;
+
+// In a locale of UTF-8. What the C library does not know is taken as what stands around it.
+std::size_t columns_of(std::uint32_t code) {
+  constexpr std::uint32_t kWideFormSelector = 0xfe0f;  // of the character before it
+  constexpr std::uint32_t kFirstEmoji = 0x1f000;
+  if (code < 0x7f || code == kWideFormSelector) return 1;
+  const int columns = wcwidth(static_cast<wchar_t>(code));
+  if (columns < 0) return code < kFirstEmoji ? 1 : 2;
+  return static_cast<std::size_t>(columns);
+}
+
 constexpr std::string_view kBase64 =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
@@ -81,18 +97,33 @@ std::string escaped(std::string_view text) {
 }
 
 std::string excerpt(std::string_view text, std::size_t width) {
-  const std::string safe = escaped(text.substr(0, width * 4));
-  if (width_of(safe) <= width && text.size() <= width * 4) return safe;
-  std::size_t end = 0;
-  for (std::size_t columns = 0; columns + 1 < width && end < safe.size(); ++columns) {
-    end += front_of(std::string_view(safe).substr(end)).size;
+  std::string safe;
+  std::size_t columns = 0;
+  std::size_t beside_ellipsis = 0;  // bytes of `safe`
+  while (!text.empty()) {
+    const std::string_view bytes = text.substr(0, std::max<std::size_t>(front_of(text).size, 1));
+    const std::string character = escaped(bytes);
+    columns += width_of(character);
+    if (columns > width || safe.size() > width * kMostBytesAColumn) {
+      return safe.substr(0, beside_ellipsis) + "…";
+    }
+    safe += character;
+    if (columns < width) beside_ellipsis = safe.size();
+    text.remove_prefix(bytes.size());
   }
-  return safe.substr(0, end) + "…";
+  return safe;
 }
 
 std::size_t width_of(std::string_view text) {
+  static const locale_t utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr);
+  const locale_t before = uselocale(utf8);
   std::size_t width = 0;
-  for (const char c : text) width += (static_cast<std::uint8_t>(c) & 0xc0U) != 0x80 ? 1 : 0;
+  while (!text.empty()) {
+    const Character front = front_of(text);
+    width += columns_of(front.code);
+    text.remove_prefix(std::max<std::size_t>(front.size, 1));
+  }
+  uselocale(before);
   return width;
 }
 

@@ -16,9 +16,10 @@ namespace xylem::tool {
 // Control bytes, what is not UTF-8, and characters that turn the writing direction become \n, \x1b
 // and so on; the rest stays.
 std::string escaped(std::string_view text);
-// The same, cut to `width` characters with an ellipsis.
+// The same, cut with an ellipsis where it would take more than `width` columns of a terminal.
 std::string excerpt(std::string_view text, std::size_t width);
-// Columns that a text of valid UTF-8 takes, every character taken as one wide.
+// Columns of a terminal that a text without control characters takes: two for a wide character of
+// East Asia or an emoji, none for a combining one. Where terminals differ, the larger number.
 std::size_t width_of(std::string_view text);
 bool is_utf8(std::string_view text);
 
