@@ -1,8 +1,10 @@
 // Plain escape sequences that every terminal of today has: the alternate screen, a hidden cursor,
-// home, and clear to the end of line and screen. What is needed to undo them is global, since a
-// signal handler has no other way to it.
+// no wrapping of lines (a terminal may take a character as wider than we do), home, and clear to
+// the end of line and screen. What is needed to undo them is global, since a signal handler has no
+// other way to it.
 #include "terminal.h"
 
+#include <fmt/format.h>
 #include <poll.h>
 #include <sys/ioctl.h>
 #include <termios.h>
@@ -14,8 +16,8 @@
 namespace xylem::tool {
 namespace {
 
-constexpr std::string_view kEnter = "\x1b[?1049h\x1b[?25l";
-constexpr std::string_view kLeave = "\x1b[?25h\x1b[?1049l";
+constexpr std::string_view kEnter = "\x1b[?1049h\x1b[?25l\x1b[?7l";
+constexpr std::string_view kLeave = "\x1b[?7h\x1b[?25h\x1b[?1049l";
 constexpr std::initializer_list<int> kFatal{SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGHUP};
 
 termios as_it_was{};
@@ -63,9 +65,14 @@ Size Terminal::size() const {
 }
 
 void Terminal::show(std::string_view screen) const {
-  std::string text = "\x1b[H";
-  for (const char c : screen) text += c == '\n' ? std::string("\x1b[K\r\n") : std::string(1, c);
-  put(text + "\x1b[K\x1b[J");
+  // Cleared before it is written: behind a full line the cursor stands on its last character.
+  constexpr std::string_view kClear = "\x1b[K";
+  std::string text = fmt::format("\x1b[H{}", kClear);
+  for (const char c : screen) {
+    text += c;
+    if (c == '\n') text += fmt::format("\r{}", kClear);
+  }
+  put(text);
 }
 
 std::optional<KeyPress> Terminal::key() const {

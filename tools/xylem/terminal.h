@@ -28,7 +28,8 @@ class Terminal {
   Terminal& operator=(const Terminal&) = delete;
 
   [[nodiscard]] Size size() const;
-  // Replaces what is shown, in one write; lines end with \n and are cut to the width by the caller.
+  // Replaces what is shown, in one write; as many lines as the terminal has, each but the last
+  // ended by \n. What is wider than the terminal is lost.
   void show(std::string_view screen) const;
   // A key that has been pressed; none if none has.
   [[nodiscard]] std::optional<KeyPress> key() const;
