@@ -86,6 +86,8 @@ bool Tool::interrupted() const {
   return interrupt_fd_ >= 0 && poll(&polled, 1, 0) == 1;
 }
 
+void Tool::interrupt() const { static_cast<void>(!write(interrupt_pipe[1], "x", 1)); }
+
 void Tool::print(std::string_view text) {
   if (output_failed_ || std::fwrite(text.data(), 1, text.size(), stdout) == text.size()) return;
   output_failed_ = true;

@@ -39,6 +39,8 @@ class Tool {
   // can be told, instead of ending the process. A second one ends it.
   void catch_interrupts();
   [[nodiscard]] bool interrupted() const;
+  // Ends every wait, from any thread, as such a signal does.
+  void interrupt() const;
   [[nodiscard]] int interrupt_fd() const { return interrupt_fd_; }
 
   void print(std::string_view text);
