@@ -1,20 +1,21 @@
 // The loop of top: look, draw, and wait for a key or the next look. A server that goes away is said
-// on the last line and tried again at every look; what was seen last stays on the screen.
+// on the last line and tried again at every look; what was seen last stays on the screen. A key
+// acts on what the screen showed as selected when it was pressed, and what came of it is what the
+// server answered.
 #include "top.h"
 
 #include <fmt/format.h>
-#include <poll.h>
 #include <unistd.h>
 
 #include "listing.h"
 #include "subcommand.h"
 #include "text.h"
+#include "top_keys.h"
 #include "tubes.h"
 
 namespace xylem::tool {
 namespace {
 
-using client::text_of;
 using Clock = std::chrono::steady_clock;
 
 struct Options {
@@ -24,6 +25,16 @@ struct Options {
 // The pause that the key p begins.
 constexpr int kPauseSeconds = 3'600;
 constexpr std::uint32_t kJobsShown = 200;
+constexpr std::size_t kBodyBytesShown = 2'048;
+constexpr std::chrono::seconds kMessageStays{3};
+
+// What one look at the server finds.
+struct Look {
+  Map stats;
+  std::vector<Map> tubes;
+  std::string tube;  // whose jobs these are
+  std::vector<Map> jobs;
+};
 
 class Top {
  public:
@@ -33,19 +44,23 @@ class Top {
   }
 
   Result<int> run() {
-    if (auto done = look(); !done) return done.error();
+    Result<Look> first = look();
+    if (!first) return first.error();
+    take(std::move(first).value());
     const Terminal terminal;
+    Result<std::unique_ptr<Keys>> heard = Keys::hear(terminal, tool_);
+    if (!heard) return heard.error();
+    const Keys& keys = *heard.value();
     while (!tool_.interrupted()) {
       terminal.show(draw(picture_, terminal.size()));
-      const Clock::time_point next = Clock::now() + options_.interval;
-      if (!await_keys(terminal, next)) return kDone;
-      look_again();
+      press_keys(terminal, keys, Clock::now() + options_.interval);
+      if (!tool_.interrupted()) look_again(terminal, keys);
     }
-    return kInterrupted;
+    return keys.quit() ? kDone : kInterrupted;
   }
 
  private:
-  Result<std::monostate> look() {
+  Result<Look> look() {
     if (!has_stats_tubes_) {
       Result<bool> offered = offers(*connection_, "stats-tubes");
       if (!offered) return offered.error();
@@ -55,108 +70,134 @@ class Top {
     if (!stats) return stats.error();
     Result<std::vector<Map>> tubes = fetch_tubes(*connection_, *has_stats_tubes_);
     if (!tubes) return tubes.error();
-    rates_.take(picture_, client::parse_map(stats.value().body), std::move(tubes).value());
-    return picture_.tube.empty() ? std::monostate{} : look_into_tube();
+    Result<std::vector<Map>> jobs = look_into(picture_.tube);
+    if (!jobs) return jobs.error();
+    return Look{client::parse_map(stats.value().body), std::move(tubes).value(), picture_.tube,
+                std::move(jobs).value()};
   }
 
-  Result<std::monostate> look_into_tube() {
-    picture_.jobs.clear();
-    if (!*has_stats_tubes_) {
-      picture_.message = "this server has no list-jobs command; escape goes back";
-      return std::monostate{};
-    }
-    Result<std::vector<Map>> page = list_page(*connection_, picture_.tube, "all", 0, kJobsShown);
+  Result<std::vector<Map>> look_into(const std::string& tube) {
+    std::vector<Map> jobs;
+    if (tube.empty() || !*has_stats_tubes_) return jobs;
+    Result<std::vector<Map>> page = list_page(*connection_, tube, "all", 0, kJobsShown);
     if (!page) return page.error();
-    return with_bodies(*connection_, page.value(), [this](const Map& row, const auto& body) {
-      picture_.jobs.push_back(row);
-      picture_.jobs.back().emplace_back("excerpt", body.substr(0, 200));
+    auto done = with_bodies(*connection_, page.value(), [&](const Map& row, const auto& body) {
+      jobs.push_back(row);
+      jobs.back().emplace_back("excerpt", body.substr(0, kBodyBytesShown));
     });
+    if (!done) return done.error();
+    return jobs;
   }
 
-  // Like look(), but a failure is shown, not returned.
-  void look_again() {
-    picture_.message.clear();
+  void take(Look look) {
+    rates_.take(picture_, std::move(look.stats), std::move(look.tubes));
+    picture_.lists_jobs = *has_stats_tubes_;
+    if (look.tube == picture_.tube) take_jobs(picture_, std::move(look.jobs));
+  }
+
+  // Like look(), but a failure is shown, not returned. Keys that were pressed meanwhile were meant
+  // for what the screen showed, so they come before what was found is taken.
+  void look_again(const Terminal& terminal, const Keys& keys) {
+    Result<Look> found = connect_and_look();
+    if (Clock::now() >= message_until_) picture_.message.clear();
+    if (!found) lose(found.error());
+    press_keys(terminal, keys, Clock::now());
+    if (found) take(std::move(found).value());
+  }
+
+  Result<Look> connect_and_look() {
     if (!connection_) {
       Result<Connection> connection = tool_.connect();
-      if (!connection) return lose(connection.error());
+      if (!connection) return connection.error();
       connection_ = std::move(connection).value();
       has_stats_tubes_.reset();
     }
-    if (auto done = look(); !done) lose(done.error());
+    return look();
   }
 
   void lose(const Error& why) {
     connection_.reset();
     picture_.message = why.text + "; trying again";
+    message_until_ = {};
   }
 
-  // False when it is time to go.
-  bool await_keys(const Terminal& terminal, Clock::time_point until) {
-    for (;;) {
-      const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now()).count();
-      if (left <= 0) return true;
-      pollfd polled[2] = {{STDIN_FILENO, POLLIN, 0}, {tool_.interrupt_fd(), POLLIN, 0}};
-      poll(polled, 2, static_cast<int>(left));
-      if (polled[1].revents != 0) return true;
-      if ((polled[0].revents & (POLLHUP | POLLERR)) != 0) return false;
-      const std::optional<KeyPress> key = terminal.key();
-      if (!key) continue;
-      if (key->letter == 'q') return false;
+  // Says it for long enough to be read.
+  void say(std::string text) {
+    picture_.message = std::move(text);
+    message_until_ = Clock::now() + kMessageStays;
+  }
+
+  void press_keys(const Terminal& terminal, const Keys& keys, Clock::time_point until) {
+    while (const std::optional<KeyPress> key = keys.next(until)) {
       press(*key);
       terminal.show(draw(picture_, terminal.size()));
     }
   }
 
   void press(const KeyPress& press) {
-    const std::size_t count = picture_.tube.empty() ? picture_.tubes.size() : picture_.jobs.size();
-    if (press.key == Key::kUp && picture_.selected > 0) --picture_.selected;
-    if (press.key == Key::kDown && picture_.selected + 1 < count) ++picture_.selected;
-    if (press.key == Key::kEnter) enter(selected_tube());
-    if (press.key == Key::kBack) enter("");
+    if (press.key == Key::kUp) move_selection(picture_, -1);
+    if (press.key == Key::kDown) move_selection(picture_, 1);
+    if (press.key == Key::kBack) picture_.tube.clear();
     if (press.letter == 's') {
       picture_.sort = (picture_.sort + 1) % std::size(kSorts);
       sort_rows(picture_);
     }
-    if (press.letter == 'p') toggle_pause();
-    if (press.letter == 'k') kick();
+    if (!picture_.tube.empty() || picture_.tubes.empty()) return;
+    if (press.key == Key::kEnter) tell(enter(picture_.selected_tube.name));
+    if (press.letter == 'p') tell(toggle_pause(picture_.selected_tube.name, is_paused()));
+    if (press.letter == 'k') tell(kick(picture_.selected_tube.name));
   }
 
-  std::string selected_tube() const {
-    const bool there = picture_.tube.empty() && picture_.selected < picture_.tubes.size();
-    return there ? std::string(text_of(picture_.tubes[picture_.selected].stats, "name")) : "";
+  bool is_paused() const {
+    const Map& stats = picture_.tubes[picture_.selected_tube.row].stats;
+    return client::number_of(stats, "pause-time-left") > 0;
   }
 
-  void enter(const std::string& tube) {
-    if (tube.empty() && picture_.tube.empty()) return;
-    if (!tube.empty() || !picture_.tube.empty()) picture_.selected = 0;
-    picture_.tube = picture_.tube.empty() ? tube : "";
-    if (!picture_.tube.empty() && connection_) {
-      if (auto done = look_into_tube(); !done) lose(done.error());
+  // What came of a key: a text for the last line, or why not. A refusal leaves the connection.
+  void tell(Result<std::string> outcome) {
+    if (outcome) return say(std::move(outcome).value());
+    const int code = outcome.error().exit_code;
+    if (code != kNothing && code != kRefused) connection_.reset();
+    say(outcome.error().text);
+  }
+
+  // The tube may be gone since it was shown, and `use` would make it again.
+  Result<Reply> find(const std::string& tube) {
+    if (!connection_) {
+      return Error{.text = "not connected: nothing was done", .exit_code = kNothing};
     }
+    return demand(*connection_, "stats-tube " + tube, "OK", tube);
   }
 
-  void toggle_pause() {
-    const std::string tube = selected_tube();
-    if (tube.empty()) return;
-    const Map& stats = picture_.tubes[picture_.selected].stats;
-    const int seconds = client::number_of(stats, "pause-time-left") > 0 ? 0 : kPauseSeconds;
-    command({fmt::format("pause-tube {} {}", tube, seconds)},
-            seconds > 0 ? tube + " paused for an hour" : tube + " resumed");
+  Result<std::string> enter(const std::string& tube) {
+    if (Result<Reply> found = find(tube); !found) return found.error();
+    Result<std::vector<Map>> jobs = look_into(tube);
+    if (!jobs) return jobs.error();
+    picture_.tube = tube;
+    picture_.selected_job = {};
+    take_jobs(picture_, std::move(jobs).value());
+    return std::string();
   }
 
-  void kick() {
-    const std::string tube = selected_tube();
-    if (tube.empty()) return;
-    command({"use " + tube, "kick 4294967295", "use default"}, tube + " kicked");
+  Result<std::string> toggle_pause(const std::string& tube, bool is_paused) {
+    if (Result<Reply> found = find(tube); !found) return found.error();
+    const std::string line = fmt::format("pause-tube {} {}", tube, is_paused ? 0 : kPauseSeconds);
+    Result<Reply> paused = demand_change(*connection_, line, "PAUSED", tube);
+    if (!paused) return paused.error();
+    return tube + (is_paused ? " resumed" : " paused for an hour");
   }
 
-  void command(const std::vector<std::string>& lines, const std::string& done) {
-    picture_.message = done;
-    for (const std::string& line : lines) {
-      if (!connection_) return;
-      Result<Reply> reply = connection_->ask(line);
-      if (!reply) lose(reply.error());
-    }
+  Result<std::string> kick(const std::string& tube) {
+    if (Result<Reply> found = find(tube); !found) return found.error();
+    Result<Reply> used = demand(*connection_, "use " + tube, "USING", tube);
+    if (!used) return used.error();
+    Result<Reply> kicked = connection_->ask("kick 4294967295");
+    if (!kicked) return perhaps_done(kicked.error(), tube);
+    // Whatever came of it, this connection must not keep the tube alive.
+    Result<Reply> left = demand(*connection_, "use default", "USING", "use");
+    if (!left) return left.error();
+    if (!kicked.value().is("KICKED")) return refusal(kicked.value(), tube);
+    return fmt::format("{}: {} kicked", tube, counted(kicked.value().number(), "job"));
   }
 
   Tool& tool_;
@@ -165,6 +206,7 @@ class Top {
   std::optional<bool> has_stats_tubes_;
   Rates rates_;
   Picture picture_;
+  Clock::time_point message_until_{};
 };
 
 Result<int> top(Tool& tool, const Options& options) {

@@ -19,6 +19,14 @@ struct TubeRow {
   double deletes = 0;  // a second
 };
 
+// The selected row of a list. It is held by its name (of a tube) or id (of a job) and goes where
+// that goes; when that is gone, the row that stands in its place now is selected. After settle()
+// row and name agree; an empty list has no name.
+struct Selection {
+  std::string name;
+  std::size_t row = 0;
+};
+
 struct Picture {
   std::string server;
   Map stats;
@@ -26,9 +34,11 @@ struct Picture {
   std::deque<double> throughput;  // jobs deleted a second, the newest last
   double puts = 0;
   double deletes = 0;
-  std::string tube;       // drilled into; empty: all tubes
-  std::vector<Map> jobs;  // of that tube, each with its excerpt
-  std::size_t selected = 0;
+  std::string tube;        // drilled into; empty: all tubes
+  bool lists_jobs = true;  // whether the server can
+  std::vector<Map> jobs;   // of that tube, each with its excerpt
+  Selection selected_tube;
+  Selection selected_job;
   std::size_t sort = 0;
   std::string message;  // the last line, in place of the keys
 };
@@ -49,7 +59,12 @@ class Rates {
   std::chrono::steady_clock::time_point at_{};
 };
 
+// Each of these leaves the selections settled.
 void sort_rows(Picture& picture);
+void take_jobs(Picture& picture, std::vector<Map> jobs);
+// In the list that is shown, up (-1) or down (1).
+void move_selection(Picture& picture, int step);
+
 std::string draw(const Picture& picture, const Size& size);
 
 }  // namespace xylem::tool

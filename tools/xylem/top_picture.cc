@@ -1,5 +1,6 @@
-// From figures to lines. No line is longer than the terminal is wide; every text of a server's is
-// escaped.
+// From figures to rows, and from rows to lines. No line takes more columns than the terminal has;
+// every text of a server's is escaped. The lines that are left out above the selected one follow
+// from it, so no offset is kept that could point behind the end.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -106,6 +107,30 @@ std::uint64_t sort_key(const TubeRow& row, std::size_t sort) {
   }
 }
 
+std::string_view name_of(const TubeRow& row) { return text_of(row.stats, "name"); }
+std::string_view name_of(const Map& job) { return text_of(job, "id"); }
+
+template <class Row>
+void select_row(Selection& selection, const std::vector<Row>& rows, std::size_t row) {
+  selection.row = std::min(row, std::max<std::size_t>(rows.size(), 1) - 1);
+  selection.name = rows.empty() ? "" : name_of(rows[selection.row]);
+}
+
+template <class Row>
+void settle(Selection& selection, const std::vector<Row>& rows) {
+  const auto found = std::ranges::find_if(
+      rows, [&selection](const Row& row) { return name_of(row) == selection.name; });
+  const bool gone = found == rows.end();
+  select_row(selection, rows,
+             gone ? selection.row : static_cast<std::size_t>(found - rows.begin()));
+}
+
+template <class Row>
+void step_from(Selection& selection, const std::vector<Row>& rows, int step) {
+  if (step < 0 && selection.row == 0) return;
+  select_row(selection, rows, step < 0 ? selection.row - 1 : selection.row + 1);
+}
+
 }  // namespace
 
 void Rates::take(Picture& picture, Map stats, std::vector<Map> tubes) {
@@ -139,11 +164,26 @@ void Rates::take(Picture& picture, Map stats, std::vector<Map> tubes) {
 }
 
 void sort_rows(Picture& picture) {
-  std::ranges::sort(picture.tubes, {},
-                    [](const TubeRow& row) { return text_of(row.stats, "name"); });
-  if (picture.sort == 0) return;
-  std::ranges::stable_sort(picture.tubes, std::greater{},
-                           [&picture](const TubeRow& row) { return sort_key(row, picture.sort); });
+  std::ranges::sort(picture.tubes, {}, [](const TubeRow& row) { return name_of(row); });
+  if (picture.sort != 0) {
+    std::ranges::stable_sort(picture.tubes, std::greater{}, [&picture](const TubeRow& row) {
+      return sort_key(row, picture.sort);
+    });
+  }
+  settle(picture.selected_tube, picture.tubes);
+}
+
+void take_jobs(Picture& picture, std::vector<Map> jobs) {
+  picture.jobs = std::move(jobs);
+  settle(picture.selected_job, picture.jobs);
+}
+
+void move_selection(Picture& picture, int step) {
+  if (picture.tube.empty()) {
+    step_from(picture.selected_tube, picture.tubes, step);
+  } else {
+    step_from(picture.selected_job, picture.jobs, step);
+  }
 }
 
 std::string draw(const Picture& picture, const Size& size) {
@@ -152,16 +192,21 @@ std::string draw(const Picture& picture, const Size& size) {
   std::string keys;
   if (picture.tube.empty()) {
     text += excerpt(tube_titles(size.columns), size.columns) + "\n";
-    text += list(picture.tubes, picture.selected, room, [&size](const TubeRow& row) {
+    text += list(picture.tubes, picture.selected_tube.row, room, [&size](const TubeRow& row) {
       return excerpt(tube_line(row, size.columns), size.columns);
     });
     keys = fmt::format("q quit  s sort ({})  p pause/resume  k kick all  enter jobs",
                        kSorts[picture.sort]);
   } else {
     text += excerpt(kJobTitles, size.columns) + "\n";
-    text += list(picture.jobs, picture.selected, room,
+    text += list(picture.jobs, picture.selected_job.row, room,
                  [&size](const Map& job) { return job_line(job, size.columns); });
-    keys = fmt::format("tube {}: q quit  escape back", picture.tube);
+    const bool there = std::ranges::find(picture.tubes, picture.tube, [](const TubeRow& row) {
+                         return name_of(row);
+                       }) != picture.tubes.end();
+    keys = picture.lists_jobs ? fmt::format("tube {}{}: q quit  escape back", picture.tube,
+                                            there ? "" : " (not there now)")
+                              : "this server has no list-jobs command; escape goes back";
   }
   const auto lines = static_cast<std::size_t>(std::ranges::count(text, '\n'));
   text += std::string(size.rows - std::min(size.rows, lines + 1), '\n');
