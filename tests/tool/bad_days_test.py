@@ -88,6 +88,38 @@ class BadDaysTest(world.ToolTest):
         self.assertEqual((done.returncode, done.stderr),
                          (5, b"xylem: cannot write to standard output: Broken pipe\n"))
 
+    def test_standard_error_that_cannot_be_written(self):
+        """What happened is still told by the exit code."""
+        server = self.start()
+        for command, code in (("stats nosuch 2>/dev/full", 1), ("delete 7 2>&-", 1), ("foo 2>/dev/full", 2),
+                              ("2>&-", 2), ("put --lines </dev/null 2>&-", 1), ("stats >/dev/full 2>/dev/full", 5)):
+            with self.subTest(command):
+                self.assertEqual(self.shell(server, command)[1], code)
+        reading, writing = os.pipe()
+        os.close(reading)
+        done = subprocess.run([world.XYLEM, "delete", "7"], env=self.environment(server), stderr=writing, check=False)
+        os.close(writing)
+        self.assertEqual(done.returncode, 1)
+
+    def test_descriptors_that_are_closed(self):
+        """Nothing that is opened later stands in their place."""
+        server = self.start()
+        bad = b"Bad file descriptor\n"
+        for command, said in (("load <&-", b"xylem: cannot read standard input: " + bad),
+                              ("put --lines <&-", b"xylem: cannot read standard input: " + bad),
+                              ("put - <&-", b"xylem: cannot read the body: " + bad),
+                              ("stats >&-", b"xylem: cannot write to standard output: " + bad),
+                              ("--help >&-", b"xylem: cannot write to standard output: " + bad)):
+            with self.subTest(command):
+                told, code = self.shell(server, command)
+                self.assertEqual((told[-len(said):], code), (said, 5))
+
+    def shell(self, server, command):
+        """What `xylem COMMAND`, by a shell, says on standard error, and its exit code."""
+        done = subprocess.run(["sh", "-c", f'exec "$0" {command}', world.XYLEM], env=self.environment(server),
+                              capture_output=True, timeout=world.PATIENCE, check=False)
+        return done.stderr, done.returncode
+
     def test_a_terminal_never_sees_what_a_body_holds(self):
         server = self.start()
         evil = "\x1b]0;title\x07 \u202etxt \x9b2J \u00e9".encode("utf-8") + b"\xff"

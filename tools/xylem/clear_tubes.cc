@@ -59,7 +59,7 @@ Result<std::monostate> make_sure(const Options& options, std::uint64_t count) {
   if (options.yes) return std::monostate{};
   const Error no{.text = "nothing flushed; --yes says that it is meant", .exit_code = kUsage};
   if (isatty(STDIN_FILENO) == 0 || isatty(STDERR_FILENO) == 0) return no;
-  fmt::print(stderr, "Delete {} of tube {}? [y/N] ", counted(count, "job"), options.tube);
+  to_stderr(fmt::format("Delete {} of tube {}? [y/N] ", counted(count, "job"), options.tube));
   std::string answer;
   std::getline(std::cin, answer);
   if (answer == "y" || answer == "yes") return std::monostate{};

@@ -1,6 +1,8 @@
 // xylem: the command that operators and scripts live in. This file joins the tables of subcommands
 // into one command line, runs what was chosen, and turns an Error into a line and an exit code.
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <deque>
@@ -88,15 +90,25 @@ void split_off_command(std::vector<std::string>& words, Tool& tool) {
   words.erase(dashes, words.end());
 }
 
-int usage(const CLI::App& app, const CLI::ParseError& error) {
-  if (error.get_exit_code() == 0) return app.exit(error);
-  fmt::print(stderr, "xylem: {}\n", escaped(error.what()));
+int usage(const CLI::App& app, const CLI::ParseError& error, Tool& tool) {
+  if (error.get_exit_code() == 0) return tool.finish(app.exit(error));
+  tool.complain(escaped(error.what()));
   return kUsage;
+}
+
+// A descriptor that was closed would be given to the next thing that is opened, such as a socket,
+// which then were read or written as if it were ours. What stands in its place fails as it did.
+void fill_standard_descriptors() {
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (fcntl(fd, F_GETFD) >= 0) continue;
+    static_cast<void>(open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY));
+  }
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
+  fill_standard_descriptors();
   Tool tool;
   std::vector<std::string> words(argv + 1, argv + argc);
   split_off_command(words, tool);
@@ -110,12 +122,12 @@ int main(int argc, char** argv) {
     std::ranges::reverse(words);  // as CLI11 wants them
     app.parse(std::move(words));
   } catch (const CLI::ParseError& error) {
-    return usage(app, error);
+    return usage(app, error, tool);
   }
   const auto chosen =
       std::ranges::find_if(choices, [](const Choice& choice) { return choice.app->parsed(); });
   if (chosen == choices.end()) {
-    fmt::print(stderr, "{}", app.help());
+    to_stderr(app.help());
     return kUsage;
   }
   return run(*chosen, tool);

@@ -1,11 +1,10 @@
-// One fmt::print a tenth of a second; in between, show() costs a look at the clock, and without a
+// One write a tenth of a second; in between, show() costs a look at the clock, and without a
 // terminal not even that.
 #include "progress.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdio>
 
 #include "text.h"
 
@@ -27,7 +26,7 @@ Progress::Progress(const Tool& tool, std::string verb)
     : watched_(tool.errors_to_terminal() && !tool.json), verb_(std::move(verb)) {}
 
 Progress::~Progress() {
-  if (shown_) fmt::print(stderr, "\r\x1b[K");
+  if (shown_) to_stderr("\r\x1b[K");
 }
 
 void Progress::show(std::uint64_t done, std::optional<double> part) {
@@ -37,9 +36,8 @@ void Progress::show(std::uint64_t done, std::optional<double> part) {
   next_ = now + kStep;
   const double seconds = std::chrono::duration<double>(now - start_).count();
   const double rate = seconds > 0 ? static_cast<double>(done) / seconds : 0;
-  fmt::print(stderr, "\r{} {}, {}/s{}\x1b[K", counted(done, "job"), verb_, short_number(rate),
-             part ? bar(*part) : "");
-  std::fflush(stderr);
+  to_stderr(fmt::format("\r{} {}, {}/s{}\x1b[K", counted(done, "job"), verb_, short_number(rate),
+                        part ? bar(*part) : ""));
   shown_ = true;
 }
 

@@ -54,6 +54,11 @@ Json to_json(std::string_view key, const std::string& value) {
 
 }  // namespace
 
+void to_stderr(std::string_view text) {
+  std::fwrite(text.data(), 1, text.size(), stderr);
+  std::fflush(stderr);
+}
+
 Tool::Tool() : terminal_(isatty(STDOUT_FILENO) == 1), error_terminal_(isatty(STDERR_FILENO) == 1) {
   std::signal(SIGPIPE, SIG_IGN);
   if (const char* named = std::getenv("XYLEM_SERVER"); named != nullptr && *named != '\0') {
@@ -104,7 +109,7 @@ void Tool::confirm(std::string_view text) {
 
 void Tool::complain(std::string_view text) {
   std::fflush(stdout);
-  fmt::print(stderr, "xylem: {}\n", text);
+  to_stderr(fmt::format("xylem: {}\n", text));
 }
 
 int Tool::finish(int exit_code) {
@@ -113,7 +118,8 @@ int Tool::finish(int exit_code) {
     output_error_ = errno;
   }
   if (!output_failed_) return exit_code;
-  fmt::print(stderr, "xylem: cannot write to standard output: {}\n", std::strerror(output_error_));
+  to_stderr(fmt::format("xylem: cannot write to standard output: {}\n",
+                        std::strerror(output_error_)));
   return kInOut;
 }
 

@@ -22,6 +22,9 @@ using client::Connection;
 using client::Map;
 using client::Reply;
 
+// Standard error; what cannot be written there is dropped, since nobody is left to tell.
+void to_stderr(std::string_view text);
+
 class Tool {
  public:
   std::string server = "127.0.0.1:11300";

@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <cstdio>
 #include <thread>
 
 #include "subcommand.h"
@@ -86,7 +85,7 @@ void Journal::tell(std::string_view text) {
 
 void Journal::write(const std::string& line) {
   const std::lock_guard lock(writing_);
-  std::fwrite(line.data(), 1, line.size(), stderr);
+  to_stderr(line);
 }
 
 Run set_up_work(CommandLine& line) {
