@@ -78,6 +78,8 @@ void Server::execute(Connection& connection, const Command& command) {
   out_.clear();
   engine_.execute(connection.id(), command, now_.ceil, out_);
   steps_ += 1 + out_.steps;
+  if (std::holds_alternative<Drain>(command)) log_.info("drain: put is refused from now on");
+  if (std::holds_alternative<Undrain>(command)) log_.info("undrain: put is taken again");
   deliver(&connection);
 }
 

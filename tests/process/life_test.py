@@ -273,6 +273,10 @@ class SignalTest(ServerTest):
         self.assertEqual(client.put(), b"DRAINING")
         self.assertEqual(client.stats()["draining"], "true")
         self.assertEqual(client.ask(b"delete 1\r\n"), b"DELETED")
+        self.assertEqual(client.ask(b"undrain\r\n"), b"NOT_DRAINING")
+        server.wait_for_log("undrain: put is taken again")
+        self.assertEqual(client.ask(b"drain\r\n"), b"DRAINING")
+        server.wait_for_log("drain: put is refused from now on")
         server.stop()
 
     def test_reload_takes_what_can_change(self):
