@@ -85,6 +85,12 @@ std::uint64_t clamp_segment_bytes(std::uint64_t bytes, std::vector<std::string>&
   return good;
 }
 
+// Or the name of a service, which begins with a letter. A number that is too large would be cut to
+// 16 bits.
+bool is_port(std::string_view port) {
+  return port[0] >= 'A' || parse_number(port, 0, 65'535);
+}
+
 Result<ListenAddress> parse_listen_address(const std::string& text, const std::string& port) {
   if (text.starts_with("unix:")) {
     const std::string path = text.substr(5);
@@ -110,6 +116,9 @@ Result<ListenAddress> parse_listen_address(const std::string& text, const std::s
   if (colon != std::string::npos) address.port = text.substr(colon + 1);
   if (address.host.empty() || address.port.empty()) {
     return Error{fmt::format("'{}' is not HOST, HOST:PORT, [V6]:PORT or unix:PATH", text)};
+  }
+  if (!is_port(address.port)) {
+    return Error{fmt::format("'{}' is no port: a number from 0 to 65535", address.port)};
   }
   return ListenAddress{address};
 }

@@ -61,9 +61,10 @@ TEST_CASE("addresses in all their forms, each with a port of its own or the comm
   CHECK(config.listen[1] == ListenAddress{TcpAddress{"::", "99"}});
   CHECK(config.listen[2] == ListenAddress{TcpAddress{"host", "77"}});
   CHECK(config.listen[3] == ListenAddress{UnixAddress{"/tmp/x"}});
-  for (const char* bad : {"unix:", "[::1", "[::1]x", ":99", "host:"}) {
+  for (const char* bad : {"unix:", "[::1", "[::1]x", ":99", "host:", "host:65536", "host:-1"}) {
     CHECK(printed({"-l", bad}).exit_code == 5);
   }
+  CHECK(printed({"-p", "87237"}).exit_code == 5);
 }
 
 TEST_CASE("-z reads numbers as beanstalkd does") {
@@ -294,7 +295,7 @@ TEST_CASE("mistakes name file, line and key") {
     const char* text;
     const char* error;
   };
-  constexpr std::array<Mistake, 17> kMistakes{{
+  constexpr std::array<Mistake, 18> kMistakes{{
       {"user: x\nport: 5\n", ":2: unknown key 'port'"},
       {"limits:\n  max-jobs: 5\n", ":2: unknown key 'limits.max-jobs'"},
       {"limits:\n\n  max-job-size: big\n",
@@ -314,6 +315,8 @@ TEST_CASE("mistakes name file, line and key") {
       {"listen: 'unix:'\n", ":1: key 'listen': 'unix:' names no path"},
       {"listen: 11300\n",
        ":1: key 'listen': '11300' is a port and names no host: write 127.0.0.1:11300"},
+      {"listen: '127.0.0.1:70000'\n",
+       ":1: key 'listen': '70000' is no port: a number from 0 to 65535"},
       {"- a list\n", ":1: must hold keys"},
       {"user: a\n---\nuser: b\n", ":3: a second document: all keys stand in one"},
       {"---\n---\nnonsense: 1\n", ":3: a second document: all keys stand in one"},
