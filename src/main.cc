@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <filesystem>
+#include <string_view>
 #include <utility>
 #include <variant>
 
@@ -44,14 +46,26 @@ void open_standard_descriptors() {
   }
 }
 
-int print(const PrintAndExit& message) {
-  fmt::print(message.to_stderr ? stderr : stdout, "{}", message.text);
-  return message.exit_code;
+// What cannot be written to standard error is dropped: the exit code tells too.
+void print(std::FILE* file, std::string_view text) {
+  std::fwrite(text.data(), 1, text.size(), file);
 }
 
 int fail(const Error& error) {
-  fmt::print(stderr, "xylemd: {}\n", error.text);
+  print(stderr, fmt::format("xylemd: {}\n", error.text));
   return error.exit_code;
+}
+
+// After what was asked for was printed: all of it must have got there.
+int finish(int exit_code) {
+  const bool flushed = std::fflush(stdout) == 0;
+  return flushed && std::ferror(stdout) == 0 ? exit_code
+                                             : fail(Error{"cannot write to standard output"});
+}
+
+int print_and_exit(const PrintAndExit& message) {
+  print(message.to_stderr ? stderr : stdout, message.text);
+  return finish(message.exit_code);
 }
 
 int serve(Run run, int argc, const char* const* argv) {
@@ -64,16 +78,21 @@ int import(const ImportBinlog& order) {
   if (!config.user.empty()) {
     if (auto became = become_user(config.user); !became) return fail(became.error());
   }
+  std::error_code none;
+  if (std::filesystem::equivalent(order.from, config.log_directory, none)) {
+    return fail(Error{fmt::format("{} is both -b and --import-binlog: name a new directory with -b",
+                                  config.log_directory)});
+  }
   auto into = open_locked(config.log_directory);
   if (!into) return fail(into.error());
   auto summary = import_binlogs(order.from, *into.value().files, config.log_segment_bytes,
                                 config.most_job_bytes, wall_now());
   if (!summary) return fail(summary.error());
   for (const BinlogLine& line : lines_of(summary.value())) {
-    fmt::print(line.warning ? stderr : stdout, "{}{}\n", line.warning ? "warning: " : "",
-               line.text);
+    print(line.warning ? stderr : stdout,
+          fmt::format("{}{}\n", line.warning ? "warning: " : "", line.text));
   }
-  return 0;
+  return finish(0);
 }
 
 int check(const CheckLog& order) {
@@ -81,7 +100,7 @@ int check(const CheckLog& order) {
   if (!directory) return fail(directory.error());
   auto good = check_log(*directory.value().files, DumpFormat::kText, stdout);
   if (!good) return fail(good.error());
-  return good.value() ? 0 : 1;
+  return finish(good.value() ? 0 : 1);
 }
 
 int dump(const DumpLog& order) {
@@ -89,7 +108,7 @@ int dump(const DumpLog& order) {
   if (!directory) return fail(directory.error());
   const DumpFormat format = order.as_json ? DumpFormat::kJson : DumpFormat::kText;
   auto dumped = dump_log(*directory.value().files, format, stdout);
-  return dumped ? 0 : fail(dumped.error());
+  return dumped ? finish(0) : fail(dumped.error());
 }
 
 int run(int argc, const char* const* argv) {
@@ -97,7 +116,7 @@ int run(int argc, const char* const* argv) {
   if (!std::holds_alternative<Run>(invocation)) let_signals_go();
   return std::visit(overloaded{
                         [&](Run& order) { return serve(std::move(order), argc, argv); },
-                        [](const PrintAndExit& message) { return print(message); },
+                        [](const PrintAndExit& message) { return print_and_exit(message); },
                         [](const ImportBinlog& order) { return import(order); },
                         [](const CheckLog& order) { return check(order); },
                         [](const DumpLog& order) { return dump(order); },

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <cstdio>
+#include <iterator>
 #include <map>
 #include <string>
 #include <unordered_map>
@@ -112,26 +114,29 @@ std::string text(const JobCounts& jobs) {
   return fmt::format("{} ready, {} delayed, {} buried", jobs.ready, jobs.delayed, jobs.buried);
 }
 
-void print_text(const Recovered& found, const Totals& totals, std::FILE* out) {
+std::string as_text(const Recovered& found, const Totals& totals) {
+  std::string whole;
+  const auto out = std::back_inserter(whole);
   for (const FoundSegment& segment : found.segments) {
-    fmt::print(out, "{}: {} of {} bytes used{}\n", segment_name(segment.number), segment.end,
-               segment.bytes, segment.damaged ? ", damaged" : "");
+    fmt::format_to(out, "{}: {} of {} bytes used{}\n", segment_name(segment.number), segment.end,
+                   segment.bytes, segment.damaged ? ", damaged" : "");
   }
   for (const SegmentNumber spare : found.spares) {
-    fmt::print(out, "{}: spare\n", segment_name(spare));
+    fmt::format_to(out, "{}: spare\n", segment_name(spare));
   }
-  fmt::print(out, "last batch: {}, last id: {}\n", found.last_index, found.last_id);
+  fmt::format_to(out, "last batch: {}, last id: {}\n", found.last_index, found.last_id);
   const JobCounts all = totals.all();
-  fmt::print(out, "{} jobs: {}\n", sum(all), text(all));
+  fmt::format_to(out, "{} jobs: {}\n", sum(all), text(all));
   for (const auto& [tube, each] : totals.tubes()) {
-    if (sum(each.jobs) > 0) fmt::print(out, "tube {}: {}\n", tube, text(each.jobs));
+    if (sum(each.jobs) > 0) fmt::format_to(out, "tube {}: {}\n", tube, text(each.jobs));
   }
   for (const auto& [tube, each] : totals.tubes()) {
-    if (each.paused) fmt::print(out, "tube {} is paused\n", tube);
+    if (each.paused) fmt::format_to(out, "tube {} is paused\n", tube);
   }
-  if (!found.torn_tail.empty()) fmt::print(out, "torn tail: {}\n", found.torn_tail);
-  for (const Damage& damage : found.damage) fmt::print(out, "damage: {}\n", damage.text);
-  fmt::print(out, "{}\n", found.damage.empty() ? "no damage" : "the log is damaged");
+  if (!found.torn_tail.empty()) fmt::format_to(out, "torn tail: {}\n", found.torn_tail);
+  for (const Damage& damage : found.damage) fmt::format_to(out, "damage: {}\n", damage.text);
+  fmt::format_to(out, "{}\n", found.damage.empty() ? "no damage" : "the log is damaged");
+  return whole;
 }
 
 std::string json(const JobCounts& jobs) {
@@ -146,7 +151,7 @@ std::string json_list(const List& list, ToText to_text) {
   return "[" + text + "]";
 }
 
-void print_json(const Recovered& found, const Totals& totals, std::FILE* out) {
+std::string as_json(const Recovered& found, const Totals& totals) {
   const auto segments = json_list(found.segments, [](const FoundSegment& segment) {
     return fmt::format(R"({{"file":"{}","bytes":{},"used":{},"damaged":{}}})",
                        segment_name(segment.number), segment.bytes, segment.end, segment.damaged);
@@ -159,12 +164,11 @@ void print_json(const Recovered& found, const Totals& totals, std::FILE* out) {
   });
   const auto damage =
       json_list(found.damage, [](const Damage& each) { return json_string(each.text); });
-  fmt::print(out,
-             R"({{"segments":{},"spares":{},"last-batch":{},"last-id":{},{},"tubes":{},)"
-             R"("torn-tail":{},"damage":{}}})"
-             "\n",
-             segments, spares, found.last_index, found.last_id, json(totals.all()), tubes,
-             json_string(found.torn_tail), damage);
+  return fmt::format(R"({{"segments":{},"spares":{},"last-batch":{},"last-id":{},{},"tubes":{},)"
+                     R"("torn-tail":{},"damage":{}}})"
+                     "\n",
+                     segments, spares, found.last_index, found.last_id, json(totals.all()), tubes,
+                     json_string(found.torn_tail), damage);
 }
 
 }  // namespace
@@ -173,8 +177,9 @@ Result<bool> check_log(Directory& directory, DumpFormat format, std::FILE* out) 
   Totals totals;
   auto recovered = recover(directory, totals, true);
   if (!recovered) return recovered.error();
-  const auto print = format == DumpFormat::kJson ? print_json : print_text;
-  print(recovered.value(), totals, out);
+  const auto to_text = format == DumpFormat::kJson ? as_json : as_text;
+  const std::string text = to_text(recovered.value(), totals);
+  std::fwrite(text.data(), 1, text.size(), out);
   return recovered.value().damage.empty();
 }
 

@@ -1,8 +1,10 @@
 """--check-log and --dump-log on the log of a stopped server: what they say of a good one and a damaged one; that they
 change nothing; that they refuse one that is in use."""
 import json
+import subprocess
 
 from log_server import LogTest, contents, main, run, segments
+from xylemd import PROGRAM
 
 
 class LogToolsTest(LogTest):
@@ -65,6 +67,13 @@ class LogToolsTest(LogTest):
             self.assertEqual(ended.returncode, 10)
             self.assertIn("in use", ended.stderr)
         self.assert_serves(server)
+
+    def test_output_that_cannot_be_written(self):
+        for option in ("--check-log", "--dump-log"):
+            with open("/dev/full", "w") as full:
+                ended = subprocess.run([PROGRAM, option, self.directory], stdout=full, stderr=subprocess.PIPE, text=True,
+                                       check=False)
+            self.assertEqual((ended.returncode, ended.stderr), (1, "xylemd: cannot write to standard output\n"))
 
     def test_missing(self):
         for option in ("--check-log", "--dump-log"):

@@ -74,6 +74,9 @@ class StartTest(OracleTest):
             pass
         self.start_fails(10, self.directory, "--import-binlog")
         self.assertEqual(set(os.listdir(self.directory)), {"lock", "binlog.1"})
+        ended = run("-b", self.directory, "--import-binlog", self.directory + "/.")
+        self.assertEqual(ended.returncode, 1)
+        self.assertIn("is both -b and --import-binlog", ended.stderr)
 
 
 class StopTest(LogTest):
