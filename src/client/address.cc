@@ -1,6 +1,7 @@
 // Addresses as people write them. A name is resolved when it is connected to, not here, so that a
 // name that changes is followed.
 #include <algorithm>
+#include <charconv>
 
 #include "xylem/client.h"
 
@@ -12,9 +13,19 @@ Error bad(std::string_view text, std::string_view why) {
           .exit_code = 2};
 }
 
+// Or the name of a service, which begins with a letter. A number that is too large would be cut to
+// 16 bits, and somebody else's server be asked.
+bool is_port(std::string_view port) {
+  if (port[0] >= 'A') return true;
+  std::uint16_t number = 0;
+  const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), number);
+  return error == std::errc{} && end == port.data() + port.size() && number > 0;
+}
+
 Result<Address> with_port(std::string_view text, std::string_view host, std::string_view port) {
   if (host.empty()) return bad(text, "it names no host");
   if (port.empty()) return bad(text, "it names no port");
+  if (!is_port(port)) return bad(text, "a port is a number from 1 to 65535");
   return Address{.host = std::string(host), .port = std::string(port)};
 }
 

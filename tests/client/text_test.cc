@@ -20,6 +20,13 @@ TEST_CASE("addresses") {
   CHECK(complaint("") == "'' is no server address: it names no host");
   CHECK(complaint("db:") == "'db:' is no server address: it names no port");
   CHECK(complaint(":1") == "':1' is no server address: it names no host");
+  for (const std::string_view port : {"87236", "65536", "0", "-1", "1x", " 1"}) {
+    const std::string text = "db:" + std::string(port);
+    CHECK(complaint(text) ==
+          "'" + text + "' is no server address: a port is a number from 1 to 65535");
+  }
+  CHECK(address("db:65535") == "db:65535");
+  CHECK(address("db:http") == "db:http");
   CHECK(complaint("[::1") == "'[::1' is no server address: the bracket is not closed");
   CHECK(complaint("[::1]1") ==
         "'[::1]1' is no server address: after the bracket comes ':' and a port");
