@@ -52,11 +52,26 @@ class BadDaysTest(world.ToolTest):
         self.fails(server, "stats", code=3, said=f"{server} closed the connection in the middle of a reply")
 
     def test_a_load_that_breaks_off_says_what_was_done(self):
+        line = b'{"tube":"a","body":"x"}\n'
         server = self.somebody_who_says(b"USING a\r\nINSERTED 1\r\n")
-        out, error = self.xylem(server, "load", given=b'{"tube":"a","body":"x"}\n' * 3, expect=3)
+        out, error = self.xylem(server, "load", given=line * 3, expect=3)
         self.assertEqual(out, b"1 job loaded; ids, ages and counters start anew\n")
-        self.assertEqual(error.decode(), "xylem: 2 jobs sent without an answer: they may have been put or not\n"
-                         f"xylem: {server} closed the connection\n")
+        self.assertEqual(error.decode(), "xylem: of the input: line 1 done; lines 2 to 3 sent without an answer, put or not; "
+                         f"the rest not sent\nxylem: {server} closed the connection\n")
+        buried = b'{"tube":"a","body":"x","state":"buried"}\n'
+        server = self.somebody_who_says(b"USING a\r\nINSERTED 7\r\nINSERTED 8\r\n")
+        out, error = self.xylem(server, "load", given=b"\n" + buried * 3, expect=3)
+        self.assertEqual(out, b"0 jobs loaded; ids, ages and counters start anew\n")
+        self.assertEqual(error.decode(), "xylem: of the input: lines 1 to 3 done; line 4 sent without an answer, put or not; "
+                         "the rest not sent\nxylem: 2 jobs put, with a delay of 4294967295 s, and perhaps not buried: "
+                         f"7 to 8\nxylem: {server} closed the connection\n")
+
+    def test_lines_that_break_off_say_what_was_put(self):
+        server = self.somebody_who_says(b"USING default\r\n", b"INSERTED 4\r\nINSERTED 9\r\n")
+        out, error = self.xylem(server, "put", "--lines", given=b"x\n" * 3, expect=3)
+        self.assertEqual(out, b"2 jobs put, ids within 4 to 9\n")
+        self.assertEqual(error.decode(), "xylem: of the input: jobs 1 to 2 done; job 3 sent without an answer, put or not; "
+                         f"the rest not sent\nxylem: {server} closed the connection\n")
 
     def test_a_change_without_an_answer_may_have_been_done(self):
         told = b"OK 26\r\n---\ncurrent-jobs-ready: 3\n\r\n"
@@ -124,15 +139,45 @@ class BadDaysTest(world.ToolTest):
         server = self.start()
         evil = "\x1b]0;title\x07 \u202etxt \x9b2J \u00e9".encode("utf-8") + b"\xff"
         self.xylem(server, "put", given=evil)
-        ours, theirs = pty.openpty()
-        subprocess.run([world.XYLEM, "peek", "1"], env={**self.environment(server), "NO_COLOR": "1"}, stdout=theirs,
-                       check=True)
-        shown = os.read(ours, 65_536)
-        os.close(ours)
-        os.close(theirs)
-        self.assertEqual(shown.decode(), "job 1, 26 bytes\r\n\\x1b]0;title\\x07 \\xe2\\x80\\xaetxt "
-                         "\\xc2\\x9b2J \u00e9\\xff\r\n")
+        self.assertEqual(self.on_a_terminal(server, "peek", "1"), "job 1, 26 bytes\r\n\\x1b]0;title\\x07 "
+                         "\\xe2\\x80\\xaetxt \\xc2\\x9b2J \u00e9\\xff\r\n")
         self.assertEqual(self.xylem(server, "peek", "1")[0], evil)
+        self.xylem(server, "delete", "1")
+        self.xylem(server, "put", given=evil[:-1])
+        self.assertEqual(self.on_a_terminal(server, "peek", "2", "--json"), '{"id":2,"body":"\\u001b]0;title\\u0007 '
+                         '\\u202etxt \\u009b2J \u00e9"}\r\n')
+
+    def test_a_dump_to_a_terminal_has_its_lines_alone(self):
+        server = self.start()
+        self.xylem(server, "put", "--lines", given=b"x\n" * 30_000)
+        for line in self.on_a_terminal(server, "dump").splitlines():
+            self.assertRegex(line, r"^\{.*\}$")
+
+    def test_confirmations_are_for_terminals(self):
+        server = self.start()
+        self.xylem(server, "put", "-t", "a", "x")
+        for args, code, said in ((["bury", "1"], 0, "job 1 buried"), (["kick", "a"], 0, "1 job kicked"),
+                                 (["kick", "a"], 1, "0 jobs kicked"), (["move", "a", "b"], 0, "1 job of a moved to b"),
+                                 (["move", "b", "a"], 0, "1 job of b moved to a"), (["pause", "a", "0"], 0, "a resumed"),
+                                 (["drain"], 0, "the server takes no new jobs"),
+                                 (["flush", "a", "--yes"], 0, "1 job of a flushed")):
+            self.assertEqual(self.on_a_terminal(server, *args, expect=code), said + "\r\n")
+
+    def on_a_terminal(self, server, *args, expect=0):
+        """What a terminal that has standard output and standard error is sent."""
+        ours, theirs = pty.openpty()
+        process = subprocess.Popen([world.XYLEM, *args], env={**self.environment(server), "NO_COLOR": "1"}, stdout=theirs,
+                                   stderr=theirs)
+        os.close(theirs)
+        shown = b""
+        try:
+            while True:
+                shown += os.read(ours, 65_536)
+        except OSError:  # the end, on Linux
+            pass
+        os.close(ours)
+        self.assertEqual(process.wait(world.PATIENCE), expect, shown)
+        return shown.decode()
 
     def test_ctrl_c_in_the_middle_of_a_load(self):
         server = self.start()
@@ -145,7 +190,8 @@ class BadDaysTest(world.ToolTest):
         self.assertEqual(loading.wait(world.PATIENCE), 130)
         total = watcher.stats()["total-jobs"].encode()
         self.assertEqual(loading.stdout.read(), total + b" jobs loaded; ids, ages and counters start anew\n")
-        self.assertEqual(loading.stderr.read(), b"xylem: interrupted\n")
+        self.assertEqual(loading.stderr.read(), b"xylem: of the input: lines 1 to " + total + b" done; the rest not sent\n"
+                         b"xylem: interrupted\n")
 
     def ctrl_c_before_the_last_answer(self, *answers, args):
         """What the tool says, and its exit code."""
@@ -170,7 +216,7 @@ class BadDaysTest(world.ToolTest):
         """It is one command: it is done or not, and the tool waits to tell which."""
         self.assertEqual(self.ctrl_c_before_the_last_answer(
             b"OK 26\r\n---\ncurrent-jobs-ready: 3\n\r\n", b"OK 17\r\n---\n- flush-tube\n\r\n", b"FLUSHED 3\r\n",
-            args=["flush", "a", "--yes"]), (b"3 jobs of a flushed\n", b"", 0))
+            args=["flush", "a", "--yes"]), (b"", b"", 0))
 
     def test_ctrl_c_in_the_middle_of_a_flush_job_by_job(self):
         server = self.start_beanstalkd()

@@ -40,12 +40,12 @@ std::string told(const Options& options, std::uint64_t count, std::string_view v
   return fmt::format("{} of {} {}{}", counted(count, "job"), options.tube, verb, to);
 }
 
-// Says the count, whatever ended it.
+// Confirms the count, and tells it if something else than the work's end ended it.
 Result<int> report(Tool& tool, const Options& options, const Count& count, std::string_view verb) {
   if (tool.json) {
     tool.print_json({{"tube", options.tube}, {std::string(verb), count.jobs}});
   } else if (!count.stopped) {
-    tool.print(told(options, count.jobs, verb) + "\n");
+    tool.confirm(told(options, count.jobs, verb));
   }
   if (count.stopped) {
     return Error{

@@ -79,7 +79,7 @@ Json line_of(const std::string& tube, const Row& row, std::string_view body) {
             {"pri", row.pri},
             {"delay", row.state_name() == "delayed" ? row.time_left : 0},
             {"ttr", row.ttr}};
-  set_body(line, body);
+  set_bytes(line, "body", body);
   line["id"] = row.id;
   line["age"] = row.age;
   for (std::size_t i = 0; i < kCounters.size(); ++i) {
@@ -106,8 +106,8 @@ class Dump {
     for (JobId after = 0;;) {
       Result<std::vector<Map>> page = list_page(connection_, name, "all", after, kPage);
       if (!page) return page.error();
-      if (page.value().empty()) return tube(name, std::move(rows));
       std::ranges::transform(page.value(), std::back_inserter(rows), to_row);
+      if (page.value().size() < kPage) return tube(name, std::move(rows));
       after = rows.back().id;
     }
   }
@@ -138,7 +138,7 @@ class Dump {
   Tool& tool_;
   Connection& connection_;
   std::uint64_t count_ = 0;
-  Progress progress_{tool_, "dumped"};
+  Progress progress_{tool_, "dumped", tool_.to_terminal()};
 };
 
 Result<std::monostate> dump_tubes(Tool& tool, Connection& connection, const Options& options,
@@ -158,6 +158,20 @@ Result<std::monostate> dump_tubes(Tool& tool, Connection& connection, const Opti
   return std::monostate{};
 }
 
+// Of the tubes that were named: whether each is there.
+Result<bool> complain_of_missing(Tool& tool, Connection& connection,
+                                 const std::vector<std::string>& tubes) {
+  bool all_there = true;
+  for (const std::string& tube : tubes) {
+    const Result<Reply> stats = demand(connection, "stats-tube " + tube, "OK", "tube " + tube);
+    if (stats) continue;
+    if (stats.error().exit_code != kNothing) return stats.error();
+    tool.complain(stats.error().text);
+    all_there = false;
+  }
+  return all_there;
+}
+
 std::optional<Range> parse_range(std::string_view text) {
   const std::size_t dash = text.find('-');
   const auto from = parse_number(text.substr(0, dash));
@@ -175,6 +189,8 @@ Result<int> dump_jobs(Tool& tool, const Options& options) {
   if (!offered.value() && options.ids.empty()) {
     return not_offered("list-jobs", ": name the ids, as in xylem dump --ids 1-5000");
   }
+  Result<bool> all_there = complain_of_missing(tool, connection.value(), options.tubes);
+  if (!all_there) return all_there.error();
   Dump dump(tool, connection.value());
   const auto range = parse_range(options.ids);
   const auto done = range ? dump.range(*range, options.tubes)
@@ -187,7 +203,7 @@ Result<int> dump_jobs(Tool& tool, const Options& options) {
   if (range && !offered.value()) {
     tool.complain("this server does not tell in which order jobs were buried: they are by id");
   }
-  return dump.count() > 0 ? kDone : kNothing;
+  return dump.count() > 0 && all_there.value() ? kDone : kNothing;
 }
 
 }  // namespace

@@ -13,7 +13,9 @@ namespace xylem::tool {
 // The server's own bound for one page.
 inline constexpr std::uint32_t kPage = 1'000;
 
-// At most kPage jobs with an id above `after`, in id order; none if there is no such tube.
+// At most kPage jobs with an id above `after`, in id order; none if there is no such tube. The
+// server walks the ids of all tubes for each page, so a page that is not full is known to be the
+// last, and none is asked for in vain.
 Result<std::vector<Map>> list_page(Connection& connection, const std::string& tube,
                                    std::string_view state, JobId after, std::uint32_t count);
 

@@ -9,10 +9,12 @@
 #include <unistd.h>
 
 #include <limits>
+#include <span>
 #include <unordered_map>
 
 #include "input.h"
 #include "listing.h"
+#include "load_line.h"
 #include "progress.h"
 #include "subcommand.h"
 #include "text.h"
@@ -25,11 +27,16 @@ struct Options {
 };
 
 struct Job {
-  std::string tube;
-  std::string body;
-  client::Put put = {};
-  bool buried = false;
+  LoadedJob what;
+  std::uint64_t line = 0;  // of the input
   bool after_use = false;  // a reply to `use` comes before its own
+};
+
+// Put with the longest delay, and still to be buried.
+struct ToBury {
+  JobId id = 0;
+  std::uint32_t pri = 0;
+  std::uint64_t line = 0;
 };
 
 constexpr std::size_t kBatchJobs = 1'000;
@@ -37,47 +44,8 @@ constexpr std::size_t kBatchBytes = 8 << 20;
 // Of a batch, so many leave at once.
 constexpr std::size_t kJobsAtOnce = 100;
 
-Error bad_line(std::uint64_t number, std::string_view why) {
-  return {.text = fmt::format("line {} of the input: {}", number, why), .exit_code = kInOut};
-}
-
-std::optional<std::uint32_t> number_in(const Json& line, const char* key, std::uint32_t otherwise) {
-  const auto found = line.find(key);
-  if (found == line.end()) return otherwise;
-  if (!found->is_number_unsigned()) return std::nullopt;
-  const auto number = found->get<std::uint64_t>();
-  if (number > std::numeric_limits<std::uint32_t>::max()) return std::nullopt;
-  return static_cast<std::uint32_t>(number);
-}
-
-std::string text_in(const Json& line, const char* key) {
-  const auto found = line.find(key);
-  return found != line.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
-
-Result<Job> parse_job(std::string_view text, std::uint64_t number) {
-  const Json line = Json::parse(text, nullptr, false);
-  if (!line.is_object()) return bad_line(number, "is no JSON object");
-  Job job{.tube = text_in(line, "tube"), .body = text_in(line, "body")};
-  if (const std::string wrong = check_tube(job.tube); !wrong.empty()) {
-    return bad_line(number, wrong);
-  }
-  if (line.contains("body_base64")) {
-    std::optional<std::string> bytes = from_base64(text_in(line, "body_base64"));
-    if (!bytes) return bad_line(number, "its body_base64 is no base64");
-    job.body = std::move(*bytes);
-  } else if (!line.contains("body")) {
-    return bad_line(number, "has neither body nor body_base64");
-  }
-  const auto pri = number_in(line, "pri", job.put.pri);
-  const auto delay = number_in(line, "delay", 0);
-  const auto ttr = number_in(line, "ttr", job.put.ttr);
-  if (!pri || !delay || !ttr) {
-    return bad_line(number, "pri, delay and ttr are numbers up to 4294967295");
-  }
-  job.put = {.pri = *pri, .delay = *delay, .ttr = *ttr};
-  job.buried = text_in(line, "state") == "buried";
-  return job;
+std::string line_of_input(std::uint64_t number) {
+  return fmt::format("line {} of the input", number);
 }
 
 // What is in the tubes already: how many jobs of each body.
@@ -91,16 +59,15 @@ class Existing {
     for (JobId after = 0;;) {
       Result<std::vector<Map>> page = list_page(connection, tube, "all", after, kPage);
       if (!page) return page.error();
-      if (page.value().empty()) return std::monostate{};
-      after = client::number_of(page.value().back(), "id");
       auto done = with_bodies(connection, page.value(),
                               [&bodies](const Map&, const auto& body) { ++bodies[hash(body)]; });
-      if (!done) return done;
+      if (!done || page.value().size() < kPage) return done;
+      after = client::number_of(page.value().back(), "id");
     }
   }
 
   // Whether the tube, which it knows, has such a job; each is counted once.
-  bool take(const Job& job) {
+  bool take(const LoadedJob& job) {
     std::size_t& count = bodies_[job.tube][hash(job.body)];
     if (count == 0) return false;
     --count;
@@ -118,7 +85,9 @@ struct Tally {
   std::uint64_t skipped = 0;
   std::uint64_t refused = 0;
   std::uint64_t unanswered = 0;
-  std::uint64_t put_not_buried = 0;
+  std::uint64_t lines_done = 0;  // that far everything is answered, or was skipped
+  std::uint64_t lines_sent = 0;
+  std::vector<JobId> put_not_buried;
   std::optional<Error> first_refusal;
 };
 
@@ -134,9 +103,9 @@ class Loader {
       if (!text) return after_the_rest(text.error());
       if (!text.value()) return finish_batch();
       if (text.value()->empty()) continue;
-      Result<Job> job = parse_job(*text.value(), number);
-      if (!job) return after_the_rest(job.error());
-      auto added = add(std::move(job).value());
+      Result<LoadedJob> job = parse_job(*text.value());
+      if (!job) return after_the_rest(bad_line(number, job.error()));
+      auto added = add({std::move(job).value(), number});
       if (!added) return added;
       progress.show(tally_.loaded, input.part_taken());
     }
@@ -145,6 +114,10 @@ class Loader {
   [[nodiscard]] const Tally& tally() const { return tally_; }
 
  private:
+  static Error bad_line(std::uint64_t number, const Error& why) {
+    return {.text = fmt::format("{}: {}", line_of_input(number), why.text), .exit_code = kInOut};
+  }
+
   // The jobs before the one that ends the load are loaded.
   Result<std::monostate> after_the_rest(const Error& error) {
     auto done = finish_batch();
@@ -154,12 +127,13 @@ class Loader {
 
   Result<std::monostate> add(Job job) {
     if (options_.skip_existing) {
-      auto known = get_to_know(job.tube);
+      auto known = get_to_know(job.what.tube);
       if (!known) return known;
-      if (existing_.take(job)) {
-        ++tally_.skipped;
-        return std::monostate{};
-      }
+    }
+    tally_.lines_sent = job.line;
+    if (options_.skip_existing && existing_.take(job.what)) {
+      ++tally_.skipped;
+      return std::monostate{};
     }
     auto sent = send(std::move(job));
     if (!sent || (batch_.size() < kBatchJobs && batch_bytes_ < kBatchBytes)) return sent;
@@ -176,43 +150,45 @@ class Loader {
   }
 
   Result<std::monostate> send(Job job) {
-    job.after_use = job.tube != tube_;
-    if (job.after_use) connection_.send("use " + (tube_ = job.tube));
-    client::Put as = job.put;
-    if (job.buried) as.delay = std::numeric_limits<std::uint32_t>::max();
-    connection_.send_put(job.body, as);
-    batch_bytes_ += job.body.size();
+    const LoadedJob& what = job.what;
+    job.after_use = what.tube != tube_;
+    if (job.after_use) connection_.send("use " + (tube_ = what.tube));
+    client::Put as = what.put;
+    if (what.buried) as.delay = std::numeric_limits<std::uint32_t>::max();
+    connection_.send_put(what.body, as);
+    batch_bytes_ += what.body.size();
     batch_.push_back(std::move(job));
     if (batch_.size() % kJobsAtOnce != 0) return std::monostate{};
     auto flushed = connection_.flush();
-    if (!flushed) tally_.unanswered += batch_.size();
+    if (!flushed) unanswered(batch_);
     return flushed;
   }
 
   Result<std::monostate> finish_batch() {
-    std::vector<std::pair<JobId, std::uint32_t>> to_bury;
+    std::vector<ToBury> to_bury;
     auto put = hear_batch(to_bury);
     if (!put) {
-      tally_.put_not_buried += to_bury.size();
+      not_buried(to_bury);
       return put;
     }
+    tally_.lines_done = tally_.lines_sent;
     return bury(to_bury);
   }
 
-  Result<std::monostate> hear_batch(std::vector<std::pair<JobId, std::uint32_t>>& to_bury) {
+  Result<std::monostate> hear_batch(std::vector<ToBury>& to_bury) {
     const std::vector<Job> batch = std::exchange(batch_, {});
     batch_bytes_ = 0;
     for (std::size_t at = 0; at < batch.size(); ++at) {
       Result<Reply> reply = connection_.receive();
       if (reply && batch[at].after_use) reply = connection_.receive();
       if (!reply) {
-        tally_.unanswered += batch.size() - at;
+        unanswered(std::span(batch).subspan(at));
         return reply.error();
       }
       if (!reply.value().is("INSERTED")) {
-        refuse(refusal(reply.value(), "put"));
-      } else if (batch[at].buried) {
-        to_bury.emplace_back(reply.value().number(), batch[at].put.pri);
+        refuse(refusal(reply.value(), line_of_input(batch[at].line)));
+      } else if (batch[at].what.buried) {
+        to_bury.push_back({reply.value().number(), batch[at].what.put.pri, batch[at].line});
       } else {
         ++tally_.loaded;
       }
@@ -220,25 +196,36 @@ class Loader {
     return std::monostate{};
   }
 
-  Result<std::monostate> bury(const std::vector<std::pair<JobId, std::uint32_t>>& jobs) {
-    for (const auto& [id, pri] : jobs) {
-      connection_.send(fmt::format("reserve-job {}", id));
-      connection_.send(fmt::format("bury {} {}", id, pri));
+  Result<std::monostate> bury(const std::vector<ToBury>& jobs) {
+    for (const ToBury& job : jobs) {
+      connection_.send(fmt::format("reserve-job {}", job.id));
+      connection_.send(fmt::format("bury {} {}", job.id, job.pri));
     }
     for (std::size_t at = 0; at < jobs.size(); ++at) {
       Result<Reply> reply = connection_.receive();
       if (reply) reply = connection_.receive();
       if (!reply) {
-        tally_.put_not_buried += jobs.size() - at;
+        not_buried(std::span(jobs).subspan(at));
         return reply.error();
       }
       if (reply.value().is("BURIED")) {
         ++tally_.loaded;
       } else {
-        refuse(refusal(reply.value(), "bury"));
+        refuse(refusal(reply.value(), fmt::format("{}: to bury job {}",
+                                                  line_of_input(jobs[at].line), jobs[at].id)));
       }
     }
     return std::monostate{};
+  }
+
+  // Nobody knows what came of these, the last that were sent.
+  void unanswered(std::span<const Job> jobs) {
+    tally_.unanswered += jobs.size();
+    tally_.lines_done = jobs.front().line - 1;
+  }
+
+  void not_buried(std::span<const ToBury> jobs) {
+    for (const ToBury& job : jobs) tally_.put_not_buried.push_back(job.id);
   }
 
   void refuse(const Error& why) {
@@ -256,23 +243,27 @@ class Loader {
   std::size_t batch_bytes_ = 0;
 };
 
-void report(Tool& tool, const Tally& tally) {
+// `broken`: an error ended it.
+void report(Tool& tool, const Tally& tally, bool broken) {
   if (tool.json) {
     tool.print_json({{"loaded", tally.loaded},
                      {"skipped", tally.skipped},
                      {"refused", tally.refused},
                      {"unanswered", tally.unanswered},
-                     {"put-not-buried", tally.put_not_buried}});
-    return;
+                     {"put-not-buried", tally.put_not_buried},
+                     {"lines-done", tally.lines_done},
+                     {"lines-sent", tally.lines_sent}});
+  } else {
+    const std::string skipped =
+        tally.skipped > 0 ? fmt::format(", {} skipped", tally.skipped) : std::string();
+    tool.print(fmt::format("{} loaded{}; ids, ages and counters start anew\n",
+                           counted(tally.loaded, "job"), skipped));
   }
-  const std::string skipped =
-      tally.skipped > 0 ? fmt::format(", {} skipped", tally.skipped) : std::string();
-  tool.print(fmt::format("{} loaded{}; ids, ages and counters start anew\n",
-                         counted(tally.loaded, "job"), skipped));
-  tool.complain_of_unanswered(tally.unanswered);
-  if (tally.put_not_buried > 0) {
-    tool.complain(fmt::format("{} put, with a delay of 4294967295 s, and perhaps not buried",
-                              counted(tally.put_not_buried, "job")));
+  if (broken) tool.complain_of_the_rest("line", tally.lines_done, tally.lines_sent);
+  if (!tally.put_not_buried.empty()) {
+    tool.complain(fmt::format("{} put, with a delay of 4294967295 s, and perhaps not buried: {}",
+                              counted(tally.put_not_buried.size(), "job"),
+                              ranges(tally.put_not_buried)));
   }
 }
 
@@ -289,7 +280,7 @@ Result<int> load(Tool& tool, const Options& options) {
   Input input(STDIN_FILENO, '\n', tool.interrupt_fd());
   const auto done = loader.load(input);
   const Tally& tally = loader.tally();
-  report(tool, tally);
+  report(tool, tally, !done);
   if (!done) return done.error();
   if (tally.refused > 0) return refusals(tally.refused, *tally.first_refusal);
   return tally.loaded > 0 ? kDone : kNothing;
@@ -300,7 +291,7 @@ Result<int> load(Tool& tool, const Options& options) {
 Run set_up_load(CommandLine& line) {
   auto options = std::make_shared<Options>();
   line.add_flag("--skip-existing", options->skip_existing,
-                "leave out jobs whose tube has one of the same body");
+                "leave out as many jobs of a body as the tube has already");
   return [options](Tool& tool) { return load(tool, *options); };
 }
 

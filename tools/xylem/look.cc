@@ -45,7 +45,7 @@ struct PeekOptions {
 void print_job(Tool& tool, JobId id, std::string_view body) {
   if (tool.json) {
     Json object{{"id", id}};
-    set_body(object, body);
+    set_bytes(object, "body", body);
     tool.print_json(object);
   } else if (tool.to_terminal()) {
     const std::string head = fmt::format("job {}, {}", id, counted(body.size(), "byte"));
@@ -76,16 +76,23 @@ Result<int> peek(Tool& tool, const PeekOptions& options) {
   return kDone;
 }
 
+// A century, which no clock overflows by.
+constexpr std::chrono::milliseconds kForEver = std::chrono::hours(24 * 36'500);
+// A server that answers has this long for it, however short the time that is left.
+constexpr std::chrono::milliseconds kLeastPatience{1'000};
+
 struct WaitOptions {
   std::string tube;
   bool empty = false;
-  std::chrono::milliseconds timeout{0};
+  std::chrono::milliseconds timeout = kForEver;
   std::chrono::milliseconds interval{500};
 };
 
 // How many jobs a tube has that are not buried; none if there is no such tube.
-Result<std::uint64_t> jobs_left(Connection& connection, const std::string& tube) {
-  Result<Reply> reply = connection.ask("stats-tube " + tube);
+Result<std::uint64_t> jobs_left(Connection& connection, const std::string& tube,
+                                std::chrono::milliseconds patience) {
+  connection.send("stats-tube " + tube);
+  Result<Reply> reply = connection.receive(patience);
   if (!reply) return reply.error();
   if (reply.value().is("NOT_FOUND")) return std::uint64_t{0};
   if (!reply.value().is("OK")) return refusal(reply.value(), "tube " + tube);
@@ -98,29 +105,37 @@ using Clock = std::chrono::steady_clock;
 
 // Rounded up, so that the time is over when nothing is left.
 std::chrono::milliseconds time_left(Clock::time_point start, std::chrono::milliseconds time) {
-  return std::chrono::ceil<std::chrono::milliseconds>(start + time - Clock::now());
+  return std::chrono::ceil<std::chrono::milliseconds>(start + std::min(time, kForEver) -
+                                                      Clock::now());
+}
+
+// What a connection would wait for anyhow, but no longer than is left.
+std::chrono::milliseconds bounded(std::chrono::milliseconds usual, std::chrono::milliseconds left) {
+  return std::min(usual, std::max(left, kLeastPatience));
 }
 
 Result<int> wait(Tool& tool, const WaitOptions& options) {
   const Clock::time_point start = Clock::now();
   tool.catch_interrupts();
-  Result<Connection> connection = tool.connect();
+  const client::Options usual;
+  Result<Connection> connection =
+      tool.connect({.connect_timeout = bounded(usual.connect_timeout, options.timeout)});
   if (!connection) return connection.error();
   for (;;) {
-    Result<std::uint64_t> left = jobs_left(connection.value(), options.tube);
+    Result<std::uint64_t> left =
+        jobs_left(connection.value(), options.tube,
+                  bounded(usual.reply_timeout, time_left(start, options.timeout)));
     if (!left) return left.error();
     if (left.value() == 0) {
       tool.confirm(fmt::format("{} is empty", options.tube));
       return kDone;
     }
-    const bool bounded = options.timeout.count() > 0;
-    if (tool.interrupted() || (bounded && time_left(start, options.timeout).count() <= 0)) {
+    if (tool.interrupted() || time_left(start, options.timeout).count() <= 0) {
       return Error{
           .text = fmt::format("tube {} still has {}", options.tube, counted(left.value(), "job")),
           .exit_code = tool.interrupted() ? kInterrupted : kNothing};
     }
-    const auto pause =
-        bounded ? std::min(options.interval, time_left(start, options.timeout)) : options.interval;
+    const auto pause = std::min(options.interval, time_left(start, options.timeout));
     pollfd polled{tool.interrupt_fd(), POLLIN, 0};
     poll(&polled, 1, static_cast<int>(pause.count()));
   }
@@ -150,7 +165,8 @@ Run set_up_wait(CommandLine& line) {
   auto options = std::make_shared<WaitOptions>();
   add_tube(line, options->tube);
   line.add_flag("--empty", options->empty, "until no job is ready, delayed or reserved").required();
-  add_time(line, "--timeout", options->timeout, "give up after this time, with exit code 1");
+  add_time(line, "--timeout", options->timeout,
+           "give up after this time, with exit code 1; 0: look once");
   add_interval(line, options->interval, "500ms");
   return [options](Tool& tool) { return wait(tool, *options); };
 }

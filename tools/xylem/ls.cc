@@ -31,7 +31,7 @@ class Rows {
     ++count_;
     if (json_) {
       Json object = to_json(row);
-      object["excerpt"] = excerpt(body, kExcerpt);
+      set_bytes(object, "excerpt", front(body, kExcerpt));
       list_.push_back(std::move(object));
       return;
     }
@@ -105,6 +105,11 @@ Result<int> list_jobs(Tool& tool, const Options& options) {
   }
   Rows rows(tool);
   if (auto done = collect(connection.value(), options, rows); !done) return done.error();
+  if (rows.count() == 0) {
+    Result<Reply> stats =
+        demand(connection.value(), "stats-tube " + options.tube, "OK", "tube " + options.tube);
+    if (!stats) return stats.error();
+  }
   rows.print(tool);
   return rows.count() > 0 ? kDone : kNothing;
 }

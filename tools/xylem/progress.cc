@@ -22,8 +22,10 @@ std::string bar(double part) {
 
 }  // namespace
 
-Progress::Progress(const Tool& tool, std::string verb)
-    : watched_(tool.errors_to_terminal() && !tool.json), verb_(std::move(verb)) {}
+Progress::Progress(const Tool& tool, std::string verb, bool beside_output)
+    : watched_(tool.errors_to_terminal() && !tool.json && !beside_output),
+      verb_(std::move(verb)),
+      next_(start_ + kStep) {}
 
 Progress::~Progress() {
   if (shown_) to_stderr("\r\x1b[K");

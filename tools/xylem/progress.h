@@ -1,5 +1,6 @@
 // Progress: a line on standard error that is written over ten times a second, with a rate and,
-// where the whole is known, a bar. Nothing at all unless standard error is a terminal.
+// where the whole is known, a bar. Nothing at all unless standard error is a terminal, or while
+// what is printed goes to the same terminal.
 #pragma once
 
 #include <chrono>
@@ -13,8 +14,9 @@ namespace xylem::tool {
 
 class Progress {
  public:
-  // `verb` is what is done to jobs: "put", "loaded".
-  Progress(const Tool& tool, std::string verb);
+  // `verb` is what is done to jobs: "put", "loaded"; `beside_output`: a terminal shows jobs
+  // meanwhile.
+  Progress(const Tool& tool, std::string verb, bool beside_output = false);
   // Clears the line.
   ~Progress();
   Progress(const Progress&) = delete;
@@ -30,7 +32,7 @@ class Progress {
   bool watched_;
   std::string verb_;
   Clock::time_point start_ = Clock::now();
-  Clock::time_point next_ = start_;
+  Clock::time_point next_;
 };
 
 }  // namespace xylem::tool

@@ -48,6 +48,7 @@ struct Tally {
   std::uint64_t last_id = 0;
   std::optional<Error> refused;  // the first
   bool stop = false;             // the rest would be refused too
+  bool stopped = false;          // there was a rest, which was not sent
 
   void take(const Reply& reply) {
     ++answered;
@@ -71,7 +72,11 @@ Result<std::monostate> put_each(Tool& tool, const Options& options, Connection& 
     }
     Result<std::optional<std::string_view>> record = input.next();
     if (!record) return record.error();
-    if (!record.value() || tally.stop) return pipeline.drain();
+    if (!record.value()) return pipeline.drain();
+    if (tally.stop) {
+      tally.stopped = true;
+      return pipeline.drain();
+    }
     connection.send_put(*record.value(), options.put);
     ++tally.sent;
     if (auto done = pipeline.went(); !done) return done;
@@ -79,7 +84,15 @@ Result<std::monostate> put_each(Tool& tool, const Options& options, Connection& 
   }
 }
 
-void report(Tool& tool, const Tally& tally) {
+// Other producers' ids may stand between ours.
+std::string ids_of(const Tally& tally) {
+  if (tally.put == 0) return "";
+  const bool all = tally.last_id - tally.first_id + 1 == tally.put;
+  return fmt::format(", ids {}{} to {}", all ? "" : "within ", tally.first_id, tally.last_id);
+}
+
+// `broken`: an error ended it.
+void report(Tool& tool, const Tally& tally, bool broken) {
   if (tool.json) {
     tool.print_json({{"put", tally.put},
                      {"first-id", tally.first_id},
@@ -87,11 +100,9 @@ void report(Tool& tool, const Tally& tally) {
                      {"refused", tally.answered - tally.put},
                      {"unanswered", tally.sent - tally.answered}});
   } else {
-    const std::string ids =
-        tally.put > 0 ? fmt::format(", ids {} to {}", tally.first_id, tally.last_id) : "";
-    tool.print(fmt::format("{} put{}\n", counted(tally.put, "job"), ids));
+    tool.print(fmt::format("{} put{}\n", counted(tally.put, "job"), ids_of(tally)));
   }
-  tool.complain_of_unanswered(tally.sent - tally.answered);
+  if (broken || tally.stopped) tool.complain_of_the_rest("job", tally.answered, tally.sent);
 }
 
 Result<int> put_many(Tool& tool, const Options& options) {
@@ -103,7 +114,7 @@ Result<int> put_many(Tool& tool, const Options& options) {
   Input input(STDIN_FILENO, options.null ? '\0' : '\n', tool.interrupt_fd());
   Tally tally;
   const Result<std::monostate> done = put_each(tool, options, connection.value(), input, tally);
-  report(tool, tally);
+  report(tool, tally, !done);
   if (!done) return done.error();
   if (tally.refused) return refusals(tally.answered - tally.put, *tally.refused);
   return tally.put > 0 ? kDone : kNothing;

@@ -43,7 +43,8 @@ Character front_of(std::string_view text) {
 bool is_harmless(std::uint32_t code) {
   const bool control = code < 0x20 || (code >= 0x7f && code < 0xa0);
   const bool turns = (code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069) ||
-                     code == 0x200e || code == 0x200f || code == 0x2028 || code == 0x2029;
+                     code == 0x061c || code == 0x200e || code == 0x200f || code == 0x2028 ||
+                     code == 0x2029;
   return !control && !turns;
 }
 
@@ -94,6 +95,30 @@ std::string escaped(std::string_view text) {
     text.remove_prefix(bytes.size());
   }
   return safe;
+}
+
+std::string escaped_json(std::string json) {
+  if (std::ranges::all_of(json, [](char c) { return c >= ' ' && c <= '~'; })) return json;
+  std::string safe;
+  for (std::string_view left = json; !left.empty();) {
+    const Character next = front_of(left);
+    const std::string_view bytes = left.substr(0, std::max<std::size_t>(next.size, 1));
+    if (is_harmless(next.code)) {
+      safe += bytes;
+    } else {
+      fmt::format_to(std::back_inserter(safe), "\\u{:04x}", next.code);
+    }
+    left.remove_prefix(bytes.size());
+  }
+  return safe;
+}
+
+std::string_view front(std::string_view text, std::size_t characters) {
+  std::size_t end = 0;
+  while (end < text.size() && characters-- > 0) {
+    end += std::max<std::size_t>(front_of(text.substr(end)).size, 1);
+  }
+  return text.substr(0, end);
 }
 
 std::string excerpt(std::string_view text, std::size_t width) {
@@ -152,7 +177,7 @@ std::string to_base64(std::string_view bytes) {
 
 std::optional<std::string> from_base64(std::string_view text) {
   if (text.size() % 4 != 0) return std::nullopt;
-  while (text.ends_with('=')) text.remove_suffix(1);
+  for (int i = 0; i < 2 && text.ends_with('='); ++i) text.remove_suffix(1);
   std::string bytes;
   std::uint32_t group = 0;
   int bits = 0;
@@ -202,6 +227,18 @@ std::optional<std::uint64_t> parse_number(std::string_view text) {
 
 std::string counted(std::uint64_t count, std::string_view noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+std::string ranges(std::span<const std::uint64_t> numbers) {
+  std::string text;
+  for (std::size_t at = 0; at < numbers.size(); ++at) {
+    const std::uint64_t first = numbers[at];
+    while (at + 1 < numbers.size() && numbers[at + 1] == numbers[at] + 1) ++at;
+    text += text.empty() ? "" : ", ";
+    text +=
+        first == numbers[at] ? std::to_string(first) : fmt::format("{} to {}", first, numbers[at]);
+  }
+  return text;
 }
 
 std::string short_number(double number) {

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -16,7 +17,11 @@ namespace xylem::tool {
 // Control bytes, what is not UTF-8, and characters that turn the writing direction become \n, \x1b
 // and so on; the rest stays.
 std::string escaped(std::string_view text);
-// The same, cut with an ellipsis where it would take more than `width` columns of a terminal.
+// The same for a text of JSON, whose strings have \u009b for what would steer a terminal.
+std::string escaped_json(std::string json);
+// Its first characters, as they are; a byte that is not UTF-8 counts as one.
+std::string_view front(std::string_view text, std::size_t characters);
+// escaped(), cut with an ellipsis where it would take more than `width` columns of a terminal.
 std::string excerpt(std::string_view text, std::size_t width);
 // Columns of a terminal that a text without control characters takes: two for a wide character of
 // East Asia or an emoji, none for a combining one. Where terminals differ, the larger number.
@@ -34,6 +39,8 @@ Result<std::uint32_t> parse_seconds(std::string_view text);
 std::optional<std::uint64_t> parse_number(std::string_view text);
 // "1 job", "2 jobs".
 std::string counted(std::uint64_t count, std::string_view noun);
+// "1 to 3, 7": numbers in rising order.
+std::string ranges(std::span<const std::uint64_t> numbers);
 // 999, 12.3k, 4.5M: at most five characters.
 std::string short_number(double number);
 // 59s, 15m, 23h, 99d: a time for a table.

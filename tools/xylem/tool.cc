@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -20,14 +21,22 @@
 namespace xylem::tool {
 namespace {
 
-// Written by the handler; the only global, since a handler has no other way.
+// What the handler writes; the only globals, since a handler has no other way. Without a pipe to
+// hurry by, the second signal ends the process.
 int interrupt_pipe[2] = {-1, -1};
+int hurry_pipe[2] = {-1, -1};
+std::atomic<bool> was_interrupted = false;  // lock-free; threads may be interrupted at once
 
-void on_interrupt(int number) {
+constexpr std::array<int, 2> kInterrupts{SIGINT, SIGTERM};
+
+void on_interrupt(int) {
   const int error = errno;
-  static_cast<void>(!write(interrupt_pipe[1], "x", 1));
+  const bool again = was_interrupted.exchange(true);
+  static_cast<void>(!write(again ? hurry_pipe[1] : interrupt_pipe[1], "x", 1));
+  if (again || hurry_pipe[1] < 0) {
+    for (const int number : kInterrupts) std::signal(number, SIG_DFL);
+  }
   errno = error;
-  std::signal(number, SIG_DFL);
 }
 
 bool is_one_of(std::string_view key, std::span<const std::string_view> keys) {
@@ -74,16 +83,22 @@ Result<Connection> Tool::connect_without_interrupts() const {
   return Connection::connect(to.value());
 }
 
-Result<Connection> Tool::connect() const {
+Result<Connection> Tool::connect(client::Options options) const {
   Result<client::Address> to = address();
   if (!to) return to.error();
-  return Connection::connect(to.value(), {.interrupt_fd = interrupt_fd_});
+  options.interrupt_fd = interrupt_fd_;
+  return Connection::connect(to.value(), options);
 }
 
 void Tool::catch_interrupts() {
   if (interrupt_fd_ >= 0 || pipe2(interrupt_pipe, O_CLOEXEC | O_NONBLOCK) != 0) return;
   interrupt_fd_ = interrupt_pipe[0];
-  for (const int number : {SIGINT, SIGTERM}) std::signal(number, on_interrupt);
+  for (const int number : kInterrupts) std::signal(number, on_interrupt);
+}
+
+void Tool::catch_interrupts_twice() {
+  if (hurry_fd_ < 0 && pipe2(hurry_pipe, O_CLOEXEC | O_NONBLOCK) == 0) hurry_fd_ = hurry_pipe[0];
+  catch_interrupts();
 }
 
 bool Tool::interrupted() const {
@@ -99,9 +114,7 @@ void Tool::print(std::string_view text) {
   output_error_ = errno;
 }
 
-void Tool::print_json(const Json& value) {
-  print(value.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
-}
+void Tool::print_json(const Json& value) { print(to_line(value) + "\n"); }
 
 void Tool::confirm(std::string_view text) {
   if (terminal_ && !json) print(fmt::format("{}\n", text));
@@ -118,8 +131,8 @@ int Tool::finish(int exit_code) {
     output_error_ = errno;
   }
   if (!output_failed_) return exit_code;
-  to_stderr(fmt::format("xylem: cannot write to standard output: {}\n",
-                        std::strerror(output_error_)));
+  to_stderr(
+      fmt::format("xylem: cannot write to standard output: {}\n", std::strerror(output_error_)));
   return kInOut;
 }
 
@@ -128,10 +141,18 @@ std::string Tool::in_colour(std::string_view code, std::string_view text) const 
   return plain ? std::string(text) : fmt::format("\x1b[{}m{}\x1b[0m", code, text);
 }
 
-void Tool::complain_of_unanswered(std::uint64_t puts) {
-  if (puts == 0) return;
-  complain(fmt::format("{} sent without an answer: they may have been put or not",
-                       counted(puts, "job")));
+void Tool::complain_of_the_rest(std::string_view noun, std::uint64_t answered, std::uint64_t sent) {
+  const auto span = [noun](std::uint64_t first, std::uint64_t last) {
+    return first == last ? fmt::format("{} {}", noun, last)
+                         : fmt::format("{}s {} to {}", noun, first, last);
+  };
+  if (sent == 0) return;
+  std::string text = "of the input: ";
+  if (answered > 0) text += span(1, answered) + " done; ";
+  if (sent > answered) {
+    text += span(answered + 1, sent) + " sent without an answer, put or not; ";
+  }
+  complain(text + "the rest not sent");
 }
 
 Error refusals(std::uint64_t count, const Error& first) {
@@ -198,12 +219,16 @@ Json to_json(const Map& map) {
   return object;
 }
 
-void set_body(Json& object, std::string_view body) {
-  if (is_utf8(body)) {
-    object["body"] = body;
+void set_bytes(Json& object, const std::string& key, std::string_view bytes) {
+  if (is_utf8(bytes)) {
+    object[key] = bytes;
   } else {
-    object["body_base64"] = to_base64(body);
+    object[key + "_base64"] = to_base64(bytes);
   }
+}
+
+std::string to_line(const Json& value) {
+  return escaped_json(value.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
 }  // namespace xylem::tool

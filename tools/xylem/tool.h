@@ -35,16 +35,20 @@ class Tool {
   Tool();
 
   Result<client::Address> address() const;
-  Result<Connection> connect() const;
+  Result<Connection> connect(client::Options options = {}) const;
   // One that no interrupt ends in the middle of a command: what came of that would not be known.
   Result<Connection> connect_without_interrupts() const;
   // From here on SIGINT and SIGTERM end every wait with kInterrupted, so that what was done so far
   // can be told, instead of ending the process. A second one ends it.
   void catch_interrupts();
+  // Instead: a second one does not end the process either, but makes hurry_fd() readable. A third
+  // ends it.
+  void catch_interrupts_twice();
   [[nodiscard]] bool interrupted() const;
   // Ends every wait, from any thread, as such a signal does.
   void interrupt() const;
   [[nodiscard]] int interrupt_fd() const { return interrupt_fd_; }
+  [[nodiscard]] int hurry_fd() const { return hurry_fd_; }
 
   void print(std::string_view text);
   void print_json(const Json& value);
@@ -52,8 +56,9 @@ class Tool {
   void confirm(std::string_view text);
   // One line, escaped already, on standard error: "xylem: TEXT".
   void complain(std::string_view text);
-  // Of so many puts nobody knows what came of them; nothing if there are none.
-  void complain_of_unanswered(std::uint64_t puts);
+  // Where to go on with an input of many jobs, a `noun` each, that was not put to its end: so many
+  // are answered, so many were sent.
+  void complain_of_the_rest(std::string_view noun, std::uint64_t answered, std::uint64_t sent);
   // False once standard output has failed.
   [[nodiscard]] bool can_print() const { return !output_failed_; }
   // Ends the output: `exit_code`, or kInOut with a complaint if some of it was lost.
@@ -70,6 +75,7 @@ class Tool {
   bool output_failed_ = false;
   int output_error_ = 0;
   int interrupt_fd_ = -1;
+  int hurry_fd_ = -1;
 };
 
 // A reply that is not the one hoped for, as an error: `what` was asked, and how the server put it.
@@ -96,7 +102,9 @@ Error perhaps_done(const Error& error, std::string_view what);
 
 // Values as JSON has them: numbers, true and false, the rest as text.
 Json to_json(const Map& map);
-// {"body": TEXT}, or {"body_base64": TEXT} where it is not UTF-8.
-void set_body(Json& object, std::string_view body);
+// {"body": TEXT}, or {"body_base64": TEXT} where it is not UTF-8; so for any other key.
+void set_bytes(Json& object, const std::string& key, std::string_view bytes);
+// One line, without its end, that may go to a terminal.
+std::string to_line(const Json& value);
 
 }  // namespace xylem::tool

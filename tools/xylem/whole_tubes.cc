@@ -22,8 +22,8 @@ Result<int> kick(Tool& tool, const KickOptions& options) {
       demand_change(connection.value(), fmt::format("kick {}", options.bound), "KICKED", "kick");
   if (!reply) return reply.error();
   const std::uint64_t count = reply.value().number();
-  tool.json ? tool.print_json({{"tube", options.tube}, {"kicked", count}})
-            : tool.print(fmt::format("{} kicked\n", counted(count, "job")));
+  if (tool.json) tool.print_json({{"tube", options.tube}, {"kicked", count}});
+  tool.confirm(fmt::format("{} kicked", counted(count, "job")));
   return count > 0 ? kDone : kNothing;
 }
 
