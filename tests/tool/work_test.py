@@ -6,6 +6,7 @@ import re
 import signal
 import subprocess
 import tempfile
+import time
 import unittest
 
 import world
@@ -148,6 +149,31 @@ class WorkTest(world.ToolTest):
         self.stop(worker)
         self.wait_until(lambda: self.client.stats()["current-connections"] == "1", "all are gone")
         self.assertEqual(self.lines(), "")
+
+    def test_a_second_sigterm_ends_what_runs(self):
+        self.client.put(b"x")
+        worker = self.work("a", "-j", "2", "--", "sh", "-c", "echo >>begun; sleep 50; true")
+        self.wait_until(lambda: self.ran("begun"), "it runs")
+        worker.send_signal(signal.SIGINT)
+        worker.send_signal(signal.SIGTERM)
+        self.assertEqual(worker.wait(world.PATIENCE), 130, self.lines())
+        self.assertRegex(self.lines(), r"^job 1 \(a\): exit 143 after \S+ s, given back\n"
+                         "xylem: told twice to stop: what still ran was ended\n$")
+        self.wait_until(lambda: self.state(1) == "ready", "the job is back")
+
+    def test_sigterm_while_the_server_is_frozen(self):
+        self.client.put(b"x", ttr=1)
+        worker = self.work("a", "--", "sh", "-c", "echo >>begun; sleep 1; echo >>ran")
+        self.wait_until(lambda: self.ran("begun"), "it runs")
+        self.server.process.send_signal(signal.SIGSTOP)
+        self.wait_until(lambda: self.ran(), "the command has ended")
+        begin = time.monotonic()
+        worker.send_signal(signal.SIGTERM)
+        self.assertEqual(worker.wait(world.PATIENCE), 0, self.lines())
+        self.assertLess(time.monotonic() - begin, 15)
+        self.server.process.send_signal(signal.SIGCONT)
+        self.assertRegex(self.lines(), r"job 1: 127.0.0.1:\d+ does not answer; it may run again\n"
+                         r"job 1 \(a\): exit 0 after \S+ s, lost\n$")
 
     def test_a_server_that_is_restarted(self):
         port = str(self.server.port())

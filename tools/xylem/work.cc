@@ -31,30 +31,35 @@ Result<std::monostate> take_command(WorkOptions& options, std::vector<std::strin
 
 Result<int> work(Tool& tool, WorkOptions& options) {
   if (auto taken = take_command(options, tool.command); !taken) return taken.error();
-  tool.catch_interrupts();
+  tool.catch_interrupts_twice();
+  const StopSigns signs{tool.interrupt_fd(), tool.hurry_fd()};
   Result<client::Address> address = tool.address();
   if (!address) return address.error();
   Journal journal(tool.json);
   std::vector<Connection> connections;
   for (unsigned i = 0; i < options.slots; ++i) {
-    Result<Connection> connection = connect_worker(address.value(), options);
+    Result<Connection> connection = connect_worker(address.value(), options, signs);
     if (!connection) return connection.error();
     connections.push_back(std::move(connection).value());
   }
   std::vector<std::jthread> threads;
   for (Connection& connection : connections) {
-    threads.emplace_back([&options, &journal, &tool, mine = std::move(connection)]() mutable {
-      serve_slot(options, std::move(mine), tool.interrupt_fd(), journal);
+    threads.emplace_back([&options, &journal, signs, mine = std::move(connection)]() mutable {
+      serve_slot(options, std::move(mine), signs, journal);
     });
   }
   threads.clear();
+  if (is_readable(signs.hurry_fd)) {
+    return Error{.text = "told twice to stop: what still ran was ended", .exit_code = kInterrupted};
+  }
   return kDone;
 }
 
 }  // namespace
 
-Result<Connection> connect_worker(const client::Address& address, const WorkOptions& options) {
-  Result<Connection> connection = Connection::connect(address);
+Result<Connection> connect_worker(const client::Address& address, const WorkOptions& options,
+                                  StopSigns signs) {
+  Result<Connection> connection = Connection::connect(address, {.interrupt_fd = signs.stop_fd});
   if (!connection) return connection;
   const bool wants_default = std::ranges::find(options.tubes, "default") != options.tubes.end();
   for (const std::string& tube : options.tubes) {
@@ -72,15 +77,14 @@ void Journal::tell(const Told& told) {
     const Json line{
         {"job", told.id},         {"tube", told.tube},       {"reserves", told.reserves},
         {"exit", told.exit_code}, {"seconds", told.seconds}, {"result", told.result}};
-    return write(line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
+    return write(to_line(line) + "\n");
   }
   write(fmt::format("job {} ({}): exit {} after {:.2f} s, {}\n", told.id, escaped(told.tube),
                     told.exit_code, told.seconds, told.result));
 }
 
 void Journal::tell(std::string_view text) {
-  write(json_ ? Json{{"message", text}}.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n"
-              : fmt::format("xylem: {}\n", text));
+  write(json_ ? to_line({{"message", text}}) + "\n" : fmt::format("xylem: {}\n", text));
 }
 
 void Journal::write(const std::string& line) {

@@ -7,7 +7,8 @@
 //      +-- lost: try again, later each time
 //
 // A connection that is lost while the command runs takes the reservation with it: the command is
-// let finish, and it is told that the job may run again.
+// let finish, and it is told that the job may run again. Told to hurry, a slot ends the command and
+// leaves its job to the server, which makes it ready when the connection closes.
 #pragma once
 
 #include <chrono>
@@ -54,10 +55,21 @@ class Journal {
   std::mutex writing_;
 };
 
-// One slot, until `stop_fd` becomes readable and what it runs has ended. `connection` is its first.
-void serve_slot(const WorkOptions& options, Connection connection, int stop_fd, Journal& journal);
+// Both become readable and stay so. The first: take no more jobs, and end when what runs has ended.
+// The second: end it.
+struct StopSigns {
+  int stop_fd = -1;
+  int hurry_fd = -1;
+};
 
-// Watches the tubes, and nothing else.
-Result<Connection> connect_worker(const client::Address& address, const WorkOptions& options);
+bool is_readable(int fd);
+
+// One slot, until it is told to stop. `connection` is its first.
+void serve_slot(const WorkOptions& options, Connection connection, StopSigns signs,
+                Journal& journal);
+
+// Watches the tubes, and nothing else. Gives up when told to stop.
+Result<Connection> connect_worker(const client::Address& address, const WorkOptions& options,
+                                  StopSigns signs);
 
 }  // namespace xylem::tool

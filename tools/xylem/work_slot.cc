@@ -1,9 +1,14 @@
 // One slot of work, as one thread sees it: plain waits, one after the other. What it waits for is
 // always two things at once: what it is about, and the word to stop.
+//
+// A reply that does not come breaks the connection for good: if it came later, it would be taken
+// for that of another command.
 #include <fmt/format.h>
 #include <poll.h>
 
 #include <algorithm>
+#include <array>
+#include <cerrno>
 #include <csignal>
 
 #include "text.h"
@@ -19,40 +24,41 @@ constexpr milliseconds kFirstRetry{100};
 constexpr milliseconds kLastRetry{30'000};
 // After SIGTERM a command has this long before SIGKILL.
 constexpr milliseconds kGrace{5'000};
+// Once told to stop, a reply is waited for no longer than this.
+constexpr milliseconds kLastPatience{5'000};
 constexpr std::uint32_t kLongestBackOff = 3'600;
 
 struct Job {
   JobId id = 0;
   std::string body;
   Map stats;
-  bool lost = false;  // the reservation is
+  bool lost = false;        // the reservation is
+  bool given_back = false;  // its command was ended, since we are to hurry
 };
 
-// Which of the two became readable first; neither when the time is up.
-enum class Woken : std::uint8_t { kFirst, kSecond, kNeither };
-Woken wait_for(int first, int second, milliseconds time) {
-  pollfd polled[2] = {{first, POLLIN, 0}, {second, POLLIN, 0}};
-  while (poll(polled, 2, static_cast<int>(time.count())) < 0 && errno == EINTR) {
+// Which of these became readable, by its place; kNone when the time is up. -1 is no descriptor.
+constexpr int kNone = -1;
+int wait_for(std::array<int, 3> fds, milliseconds time) {
+  std::array<pollfd, 3> polled{};
+  std::ranges::transform(fds, polled.begin(), [](int fd) { return pollfd{fd, POLLIN, 0}; });
+  while (poll(polled.data(), polled.size(), static_cast<int>(time.count())) < 0 && errno == EINTR) {
   }
-  if (polled[0].revents != 0) return Woken::kFirst;
-  return polled[1].revents != 0 ? Woken::kSecond : Woken::kNeither;
+  const auto woken =
+      std::ranges::find_if(polled, [](const pollfd& each) { return each.revents != 0; });
+  return woken == polled.end() ? kNone : static_cast<int>(woken - polled.begin());
 }
-
-bool told_to_stop(int stop_fd) { return wait_for(stop_fd, -1, milliseconds{0}) == Woken::kFirst; }
 
 class Slot {
  public:
-  Slot(const WorkOptions& options, Connection connection, int stop_fd, Journal& journal)
-      : options_(options),
-        connection_(std::move(connection)),
-        stop_fd_(stop_fd),
-        journal_(journal) {}
+  Slot(const WorkOptions& options, Connection connection, StopSigns signs, Journal& journal)
+      : options_(options), connection_(std::move(connection)), signs_(signs), journal_(journal) {}
 
   void serve() {
-    while (!told_to_stop(stop_fd_)) {
+    while (!is_readable(signs_.stop_fd)) {
+      if (broken_ && !reconnect()) return;
       Result<std::optional<Job>> job = reserve();
       if (!job) {
-        if (!reconnect(job.error())) return;
+        broken_ = job.error();
       } else if (job.value()) {
         run(*job.value());
       }
@@ -67,7 +73,7 @@ class Slot {
       Result<std::optional<Reply>> reply = connection_.receive_now();
       if (!reply) return reply.error();
       if (reply.value()) return described(std::move(*reply.value()));
-      if (wait_for(connection_.fd(), stop_fd_, milliseconds{-1}) == Woken::kSecond) {
+      if (wait_for({connection_.fd(), signs_.stop_fd, -1}, milliseconds{-1}) == 1) {
         connection_.half_close();  // a job that comes now goes back when the connection closes
         return std::optional<Job>{};
       }
@@ -77,7 +83,7 @@ class Slot {
   Result<std::optional<Job>> described(Reply&& reserved) {
     if (!reserved.is("RESERVED")) return std::optional<Job>{};
     Job job{.id = reserved.number(), .body = std::move(reserved.body), .stats = {}};
-    Result<Reply> stats = connection_.ask(fmt::format("stats-job {}", job.id));
+    Result<Reply> stats = ask(fmt::format("stats-job {}", job.id));
     if (!stats) return stats.error();
     if (!stats.value().is("OK")) return std::optional<Job>{};
     job.stats = client::parse_map(stats.value().body);
@@ -85,17 +91,48 @@ class Slot {
   }
 
   // False if told to stop meanwhile.
-  bool reconnect(Error why) {
+  bool reconnect() {
     for (milliseconds pause = kFirstRetry;; pause = std::min(pause * 2, kLastRetry)) {
-      journal_.tell(fmt::format("{}; trying again in {:.1f} s", why.text,
+      journal_.tell(fmt::format("{}; trying again in {:.1f} s", broken_->text,
                                 static_cast<double>(pause.count()) / 1'000));
-      if (wait_for(stop_fd_, -1, pause) == Woken::kFirst) return false;
-      Result<Connection> connection = connect_worker(connection_.address(), options_);
+      if (wait_for({signs_.stop_fd, -1, -1}, pause) != kNone) return false;
+      Result<Connection> connection = connect_worker(connection_.address(), options_, signs_);
+      if (is_readable(signs_.stop_fd)) return false;
       if (connection) {
         connection_ = std::move(connection).value();
+        broken_.reset();
         return true;
       }
-      why = connection.error();
+      broken_ = connection.error();
+    }
+  }
+
+  Result<Reply> ask(const std::string& line) {
+    if (broken_) return *broken_;
+    connection_.send(line);
+    Result<Reply> reply = await_reply();
+    if (!reply) broken_ = reply.error();
+    return reply;
+  }
+
+  Result<Reply> await_reply() {
+    milliseconds patience = client::Options{}.reply_timeout;
+    for (bool stopping = false;;) {
+      Result<std::optional<Reply>> reply = connection_.receive_now();
+      if (!reply) return reply.error();
+      if (reply.value()) return std::move(*reply.value());
+      switch (wait_for({connection_.fd(), stopping ? -1 : signs_.stop_fd, -1}, patience)) {
+        case 1:
+          stopping = true;
+          patience = kLastPatience;
+          break;
+        case kNone:
+          return Error{
+              .text = fmt::format("{} does not answer", client::to_string(connection_.address())),
+              .exit_code = kUnreachable};
+        default:
+          break;
+      }
     }
   }
 
@@ -122,7 +159,8 @@ class Slot {
     journal_.tell(told);
   }
 
-  // Until the command has ended: touches the job, and ends what takes too long.
+  // Until the command has ended: touches the job, and ends what takes too long, or all when told to
+  // hurry.
   void watch_over(const Child& child, Job& job, Clock::time_point start) {
     const milliseconds ttr{1'000 * client::number_of(job.stats, "ttr")};
     Clock::time_point touch_at = start + ttr / 2;
@@ -133,11 +171,15 @@ class Slot {
       const Clock::time_point next = job.lost ? kill_at : std::min(touch_at, kill_at);
       const auto left = std::chrono::ceil<milliseconds>(next - Clock::now()).count();
       const std::int64_t bound = std::clamp<std::int64_t>(left, 0, 3'600'000);
-      if (wait_for(child.fd(), job.lost ? -1 : connection_.fd(), milliseconds{bound}) ==
-          Woken::kFirst) {
-        return;
-      }
+      const int woken = wait_for(
+          {child.fd(), job.given_back ? -1 : signs_.hurry_fd, job.lost ? -1 : connection_.fd()},
+          milliseconds{bound});
+      if (woken == 0) return;
       const Clock::time_point now = Clock::now();
+      if (woken == 1) {
+        job.given_back = true;
+        kill_at = now;
+      }
       if (now >= kill_at) {
         child.kill(std::exchange(number, SIGKILL));
         kill_at = now + kGrace;
@@ -146,14 +188,14 @@ class Slot {
       if (now >= touch_at) {
         touch(job);
         touch_at = now + ttr / 2;
-      } else if (now < kill_at) {
+      } else if (woken == 2) {
         notice_loss(job);
       }
     }
   }
 
   void touch(Job& job) {
-    Result<Reply> reply = connection_.ask(fmt::format("touch {}", job.id));
+    Result<Reply> reply = ask(fmt::format("touch {}", job.id));
     if (reply && reply.value().is("TOUCHED")) return;
     job.lost = true;
     journal_.tell(fmt::format("job {}: {}; it may run again", job.id,
@@ -164,6 +206,7 @@ class Slot {
   void notice_loss(Job& job) {
     const Result<std::optional<Reply>> nothing = connection_.receive_now();
     if (nothing) return;
+    broken_ = nothing.error();
     job.lost = true;
     journal_.tell(fmt::format("job {}: {}; it may run again", job.id, nothing.error().text));
   }
@@ -172,18 +215,19 @@ class Slot {
   std::string settle(const Job& job, const Told& told) {
     if (job.lost) return "lost";
     const std::string_view pri = client::text_of(job.stats, "pri");
-    if (told.exit_code == 0) return ask(fmt::format("delete {}", job.id), "DELETED", "deleted");
+    if (told.exit_code == 0) return settle(fmt::format("delete {}", job.id), "DELETED", "deleted");
+    if (job.given_back) return "given back";
     if (told.reserves >= options_.most_tries) {
-      return ask(fmt::format("bury {} {}", job.id, pri), "BURIED", "buried");
+      return settle(fmt::format("bury {} {}", job.id, pri), "BURIED", "buried");
     }
     const std::uint32_t delay = delay_after(told.reserves);
-    return ask(fmt::format("release {} {} {}", job.id, pri, delay), "RELEASED",
-               fmt::format("released for {} s", delay));
+    return settle(fmt::format("release {} {} {}", job.id, pri, delay), "RELEASED",
+                  fmt::format("released for {} s", delay));
   }
 
-  std::string ask(const std::string& line, std::string_view word, std::string done) {
-    Result<Reply> reply = connection_.ask(line);
-    if (!reply) return "lost";
+  std::string settle(const std::string& line, std::string_view word, std::string done) {
+    Result<Reply> reply = ask(line);
+    if (!reply) return "lost: " + reply.error().text;
     if (reply.value().is(word)) return done;
     if (reply.value().is("NOT_FOUND")) return "lost: its ttr ran out";
     return escaped(reply.value().line());
@@ -199,14 +243,18 @@ class Slot {
 
   const WorkOptions& options_;
   Connection connection_;
-  int stop_fd_;
+  std::optional<Error> broken_;  // why the connection is of no more use
+  StopSigns signs_;
   Journal& journal_;
 };
 
 }  // namespace
 
-void serve_slot(const WorkOptions& options, Connection connection, int stop_fd, Journal& journal) {
-  Slot(options, std::move(connection), stop_fd, journal).serve();
+bool is_readable(int fd) { return wait_for({fd, -1, -1}, milliseconds{0}) != kNone; }
+
+void serve_slot(const WorkOptions& options, Connection connection, StopSigns signs,
+                Journal& journal) {
+  Slot(options, std::move(connection), signs, journal).serve();
 }
 
 }  // namespace xylem::tool
