@@ -87,9 +87,7 @@ std::uint64_t clamp_segment_bytes(std::uint64_t bytes, std::vector<std::string>&
 
 // Or the name of a service, which begins with a letter. A number that is too large would be cut to
 // 16 bits.
-bool is_port(std::string_view port) {
-  return port[0] >= 'A' || parse_number(port, 0, 65'535);
-}
+bool is_port(std::string_view port) { return port[0] >= 'A' || parse_number(port, 0, 65'535); }
 
 Result<ListenAddress> parse_listen_address(const std::string& text, const std::string& port) {
   if (text.starts_with("unix:")) {
