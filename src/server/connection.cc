@@ -58,15 +58,16 @@ Connection* Connection::open(Server& server, int socket, ClientId id,
 }
 
 void Connection::on_event(int status, int events) {
-  server_.begin_turn();
+  server_.begin_event();
+  if (closed_) return;
   if (status < 0) return close();
+  events &= wanted_events();  // another turn may have begun since they were asked for
   if ((events & UV_WRITABLE) != 0) server_.mark_dirty(*this);
   if ((events & UV_DISCONNECT) != 0) half_close();
-  // What is not read now is reported again in the next turn.
   if ((events & UV_READABLE) != 0) {
     if (server_.disk_is_behind()) {
       stall();
-    } else if (!server_.spent()) {
+    } else {
       read();
     }
   }
@@ -78,7 +79,8 @@ void Connection::on_event(int status, int events) {
 void Connection::read() {
   server_.count_steps(limits::kStepsPerEvent);
   const std::span<char> body = pending_.empty() ? parser_.body_space() : std::span<char>{};
-  const std::span<char> rest = server_.read_buffer().subspan(pending_.size());
+  std::span<char> rest = server_.read_buffer().subspan(pending_.size());
+  rest = rest.first(std::min(rest.size(), server_.read_bytes_each()));
   ssize_t count = 0;
   if (body.empty()) {
     count = recv(socket_, rest.data(), rest.size(), 0);
@@ -149,8 +151,9 @@ void Connection::resume() {
 }
 
 void Connection::run(std::string_view& input) {
-  for (std::uint32_t count = 0; may_run(); ++count) {
-    if (count == limits::kCommandsPerTurn || server_.spent()) return server_.resume_later(*this);
+  std::uint32_t left = server_.commands_each();
+  while (may_run()) {
+    if (left-- == 0 || server_.spent()) return server_.resume_later(*this);
     using Room = WriteAheadLog::Room;
     const auto put = parser_.put_at_hand(input);
     const Room room = put ? server_.room_for_put(*put) : Room::kYes;
@@ -274,7 +277,7 @@ bool Connection::may_run() const {
 }
 
 int Connection::wanted_events() const {
-  const bool reads = !input_ended_ && !ending_ && !stalled_ && !is_over_limit() &&
+  const bool reads = !input_ended_ && !ending_ && !stalled_ && !is_resuming && !is_over_limit() &&
                      pending_.size() < limits::kReadAheadBytes;
   int events = reads ? UV_READABLE : 0;
   if (!reads && waiting_ && !half_closed_) events |= UV_DISCONNECT;

@@ -66,6 +66,14 @@ void Server::begin_turn() {
   if (tick_is_due_ && !log_is_over()) tick();
 }
 
+void Server::begin_event() {
+  if (in_turn_ && steps_are_spent()) {
+    serve_resume_list();
+    end_turn();
+  }
+  begin_turn();
+}
+
 void Server::tick() {
   tick_is_due_ = false;
   out_.clear();
@@ -124,8 +132,8 @@ void Server::serve_resume_list() {
   steps_ = 0;
   const Connection* last = resume_.back();
   while (!resume_.empty() && !spent()) {
-    Connection* connection = resume_.pop_front();
-    connection->is_resuming = false;
+    Connection* connection = resume_.front();
+    not_resuming(*connection);
     const bool is_last = connection == last;
     connection->resume();
     if (is_last) return;
@@ -202,6 +210,21 @@ void Server::resume_later(Connection& connection) {
   if (connection.is_resuming) return;
   connection.is_resuming = true;
   resume_.push_back(connection);
+  ++resuming_count_;
+}
+
+void Server::not_resuming(Connection& connection) {
+  if (!std::exchange(connection.is_resuming, false)) return;
+  resume_.erase(connection);
+  --resuming_count_;
+}
+
+std::uint32_t Server::commands_each() const {
+  return std::max(limits::kCommandsPerTurn / (1 + resuming_count_), limits::kLeastCommandsPerTurn);
+}
+
+std::size_t Server::read_bytes_each() const {
+  return std::max(kReadBufferBytes / (1 + resuming_count_), limits::kLeastReadBytes);
 }
 
 void Server::hold(Connection& connection) {
@@ -247,7 +270,7 @@ void Server::give_up(int socket, ClientId id) {
 void Server::closed(Connection& connection) {
   --connection_count_;
   if (connection.is_dirty) dirty_.erase(connection);
-  if (connection.is_resuming) resume_.erase(connection);
+  not_resuming(connection);
   if (connection.is_held) held_.erase(connection);
   if (connection.is_stalled()) stalled_.erase(connection);
   if (connection.awaits_room()) roomless_.erase(connection);

@@ -21,6 +21,8 @@
 //  - While the log is over its bound nothing goes on that would add to it: no command, and no tick.
 //  - What is left over (a tick's budget, kCommandsPerTurn, kStepsPerTurn) is done in the next
 //    turn, after the sockets had theirs; then the loop does not sleep.
+//  - libuv may bring more events at once than a turn has steps for: then one turn ends and the next
+//    begins between two of them.
 #pragma once
 
 #include <uv.h>
@@ -75,6 +77,8 @@ class Server {
   // --- For connections and what else wakes the loop --------------------------------------------
   // Must be called at the begin of each event of the loop, before anything below.
   void begin_turn();
+  // The same for an event of a client's socket. May begin another turn, and close any connection.
+  void begin_event();
   [[nodiscard]] Time now() const { return now_.floor; }
   [[nodiscard]] Time now_ceil() const { return now_.ceil; }
   // How long ago that was.
@@ -85,6 +89,9 @@ class Server {
   void mark_dirty(Connection& connection);
   void mark_active(Connection& connection) { idle_.touch(connection, now_.floor); }
   void resume_later(Connection& connection);
+  // The share of a connection: limits::kCommandsPerTurn.
+  [[nodiscard]] std::uint32_t commands_each() const;
+  [[nodiscard]] std::size_t read_bytes_each() const;
   // Its output waits for the log: it is flushed again when that has gone on.
   void hold(Connection& connection);
   // It has something to read, but too much waits for the disk: it is told when it may read again.
@@ -103,8 +110,8 @@ class Server {
   [[nodiscard]] bool log_has_failed() const { return journal_ && journal_->has_failed(); }
   // The journal's: more is durable, or it has failed.
   void log_went_on();
-  // limits::kStepsPerTurn: whoever comes now has the next turn.
-  [[nodiscard]] bool spent() const { return steps_ >= limits::kStepsPerTurn || disk_is_behind(); }
+  // What has something left has the next turn.
+  [[nodiscard]] bool spent() const { return steps_are_spent() || disk_is_behind(); }
   void count_steps(std::uint64_t steps) { steps_ += steps; }
   [[nodiscard]] uv_loop_t& loop() { return loop_; }
   [[nodiscard]] std::span<char> read_buffer() { return {read_buffer_.get(), kReadBufferBytes}; }
@@ -119,9 +126,11 @@ class Server {
   // As much as a connection may read ahead, so that what one read brought always has room there.
   static constexpr std::size_t kReadBufferBytes = limits::kReadAheadBytes;
 
+  [[nodiscard]] bool steps_are_spent() const { return steps_ >= limits::kStepsPerTurn; }
   void tick();
   void end_turn();
   void serve_resume_list();
+  void not_resuming(Connection& connection);
   bool serve_roomless();
   void write_log();
   void flush_dirty();
@@ -157,6 +166,7 @@ class Server {
   std::vector<Connection*> connections_;  // by index_of(id); null: no such client
   List<Connection, &Connection::dirty_links> dirty_;
   List<Connection, &Connection::resume_links> resume_;
+  std::uint32_t resuming_count_ = 0;
   List<Connection, &Connection::held_links> held_;
   List<Connection, &Connection::stalled_links> stalled_;
   List<Connection, &Connection::roomless_links> roomless_;

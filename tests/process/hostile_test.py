@@ -1,4 +1,5 @@
 """Clients that mean ill, or are ill: each of them costs only itself."""
+import signal
 import socket
 import struct
 import time
@@ -47,6 +48,42 @@ class HostileTest(ServerTest):
         if not sanitized():
             self.assertLess(server.rss() - before, 8 << 20)
         self.assert_serves(server)
+        self.assert_sleeps(server)
+
+    def test_who_comes_new_waits_for_a_little_of_each_flood(self):
+        """A hundred floods and one question arrive while the server sleeps; the count of what ran tells who waited."""
+        server = self.start()
+        floods = [self.connect(server) for _ in range(100)]
+        bystander = self.connect(server)
+        self.assertEqual(bystander.ask(b"use b\r\n"), b"USING b")
+        server.kill(signal.SIGSTOP)
+        count = 2_000
+        for flood in floods:
+            flood.send(b"peek 9\r\n" * count)
+        bystander.send(b"stats\r\n")
+        server.kill(signal.SIGCONT)
+        run = int(bystander.stats_reply()["cmd-peek"])
+        self.assertLess(run, 20_000)  # of 200,000; by 1,000 each it would be 100,000
+        for flood in floods:
+            self.assertEqual(flood.take(count * len(b"NOT_FOUND\r\n")), b"NOT_FOUND\r\n" * count)
+
+    def test_more_sockets_at_once_than_the_loop_takes(self):
+        """libuv takes 1,024 events at a time, and asks again for those that were left: each is served the first time."""
+        self.need_descriptors(2_600)
+        server = self.start()
+        clients = [self.connect(server) for _ in range(2_500)]
+        self.assertEqual(clients[-1].ask(b"use a\r\n"), b"USING a")
+        server.kill(signal.SIGSTOP)
+        for client in clients:
+            client.send(b"list-tube-used\r\n" * 20)
+        server.kill(signal.SIGCONT)
+        for client in clients[:-1]:
+            self.assertEqual(client.take(20 * len(b"USING default\r\n")), b"USING default\r\n" * 20)
+        self.assertEqual(clients[-1].take(20 * len(b"USING a\r\n")), b"USING a\r\n" * 20)
+        for client in clients:
+            client.close()
+        watcher = self.connect(server)
+        self.wait_until(lambda: watcher.stats()["current-connections"] == "1", "all are gone")
         self.assert_sleeps(server)
 
     def test_a_slow_reader_gets_every_reply(self):

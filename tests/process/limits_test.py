@@ -71,11 +71,7 @@ class ConnectionLimitTest(ServerTest):
 
     def test_ten_thousand_connections(self):
         count = 10_000
-        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-        if hard < count + 100:
-            self.skipTest(f"only {hard} descriptors")
-        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
-        self.addCleanup(resource.setrlimit, resource.RLIMIT_NOFILE, (soft, hard))
+        self.need_descriptors(count + 100)
         server = self.start()
         watcher = self.connect(server)
         watcher.ask(b"use a\r\n")

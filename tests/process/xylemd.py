@@ -61,7 +61,11 @@ class Client:
         return self.line()
 
     def stats(self):
-        size = int(self.ask(b"stats\r\n").split()[1])
+        self.send(b"stats\r\n")
+        return self.stats_reply()
+
+    def stats_reply(self):
+        size = int(self.line().split()[1])
         return dict(line.split(": ", 1) for line in self.body(size).decode().splitlines() if ": " in line)
 
     def put(self, body=b"x", pri=0, delay=0, ttr=60):
@@ -172,6 +176,14 @@ class ServerTest(unittest.TestCase):
         server = Server(*args, **options)
         self.addCleanup(server.end)
         return server
+
+    def need_descriptors(self, count):
+        """Raises our own limit; skips the test where that is not allowed."""
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        if hard < count:
+            self.skipTest(f"only {hard} descriptors")
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+        self.addCleanup(resource.setrlimit, resource.RLIMIT_NOFILE, (soft, hard))
 
     def connect(self, server, **options):
         client = server.connect(**options)

@@ -46,8 +46,12 @@ inline constexpr std::size_t kOutBuffersTogether = 256;
 inline constexpr std::size_t kOutBufferShare = 64;
 // What a connection that is not parsed may have read ahead; then its socket is left unread.
 inline constexpr std::size_t kReadAheadBytes = 65'536;
-// Commands of one connection that one turn executes before the others have theirs.
+// Commands of one connection that one turn executes before the others have theirs, and what is read
+// of one at once. Where n have more left than that, it is a part in n + 1, but at least so much:
+// who comes new waits for all of them once.
 inline constexpr std::uint32_t kCommandsPerTurn = 1'000;
+inline constexpr std::uint32_t kLeastCommandsPerTurn = 32;
+inline constexpr std::size_t kLeastReadBytes = 4'096;
 // Steps of one turn for the sockets that have become readable, and again for the connections that
 // have something left: a command is a step, each tube that a reserve looks at is one, and an event
 // counts as many as its system calls cost. About two milliseconds; what is over has the next turn.
