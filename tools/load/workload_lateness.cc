@@ -4,11 +4,16 @@
 //   |-- round trip ---|                         |--------- lateness ---------|
 //
 // Both spans hold one way to the server, one wake-up and one way back, so their difference is what
-// the server's timers add. The server's share of a core is taken at the same time.
+// the server's timers add. The server's share of a core is taken at the same time. What the machine
+// itself is late is told by a bare timer on the server's cores afterwards, while the server rests.
 #include <poll.h>
+#include <sched.h>
+#include <sys/prctl.h>
+#include <time.h>
 
 #include <deque>
 #include <random>
+#include <thread>
 #include <unordered_map>
 
 #include "bench.h"
@@ -22,6 +27,12 @@ namespace {
 constexpr auto kDelay = std::chrono::seconds{1};
 constexpr std::size_t kWorkers = 4;
 constexpr double kSeconds = 8;
+
+// Half to one and a half of the mean, so that due times keep no step with any timer.
+Duration random_gap(std::minstd_rand& random, double rate) {
+  const double jitter = 0.5 + static_cast<double>(random()) / std::minstd_rand::max();
+  return from_seconds(jitter / rate);
+}
 
 class Trickle {
  public:
@@ -44,7 +55,7 @@ class Trickle {
       if (Clock::now() > give_up) fail("{} keeps due jobs back", bench_.address.text);
       if (Clock::now() >= next_put && next_put < end) {
         put();
-        next_put += gap();
+        next_put += random_gap(random_, bench_.options.rate);
       }
       wait_until(next_put < end ? next_put : Clock::now() + std::chrono::milliseconds{50});
     }
@@ -54,12 +65,6 @@ class Trickle {
   [[nodiscard]] const Histogram& lateness() const { return lateness_; }
 
  private:
-  // Half to one and a half of the mean, so that due times keep no step with any timer.
-  Duration gap() {
-    const double jitter = 0.5 + static_cast<double>(random_()) / std::minstd_rand::max();
-    return from_seconds(jitter / bench_.options.rate);
-  }
-
   void put() {
     sent_.push_back(Clock::now());
     producer_.send(put_);
@@ -122,6 +127,34 @@ class Trickle {
   std::minstd_rand random_{1};
 };
 
+void share_cores(const Process& process) {
+  cpu_set_t cores;
+  if (process.seen() && sched_getaffinity(process.pid(), sizeof cores, &cores) == 0) {
+    sched_setaffinity(0, sizeof cores, &cores);
+  }
+}
+
+void sleep_precisely_until(Time when) {
+  const Duration at = when.time_since_epoch();
+  const timespec then{.tv_sec = at.count() / 1000000000, .tv_nsec = at.count() % 1000000000};
+  clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &then, nullptr);
+}
+
+Histogram bare_timer(const Bench& bench, Duration duration) {
+  Histogram lateness;
+  std::thread([&] {
+    share_cores(bench.process);
+    prctl(PR_SET_TIMERSLACK, 1);  // as exact as a timerfd
+    std::minstd_rand random{1};
+    for (const Time end = Clock::now() + duration; Clock::now() < end;) {
+      const Time due = Clock::now() + random_gap(random, bench.options.rate);
+      sleep_precisely_until(due);
+      lateness.record(static_cast<std::uint64_t>((Clock::now() - due).count()));
+    }
+  }).join();
+  return lateness;
+}
+
 }  // namespace
 
 Figures run_lateness(const Bench& bench) {
@@ -134,7 +167,10 @@ Figures run_lateness(const Bench& bench) {
   Figures figures{{"round-trip-p50", "ms", round_trip},
                   {"late-p50", "ms", ms(trickle.lateness().percentile(0.5))},
                   {"late-p50-more", "ms", ms(trickle.lateness().percentile(0.5)) - round_trip},
-                  {"late-p99", "ms", ms(trickle.lateness().percentile(0.99))}};
+                  {"late-p99", "ms", ms(trickle.lateness().percentile(0.99))},
+                  {"round-trip-p99", "ms", ms(trickle.round_trips().percentile(0.99))}};
+  const Histogram bare = bare_timer(bench, from_seconds(bench.options.time_or(kSeconds)));
+  figures.push_back({"timer-p99", "ms", ms(bare.percentile(0.99))});
   if (bench.process.seen()) {
     figures.push_back({"cpu-share", "%", 100 * seconds(meter.cpu()) / seconds(meter.wall())});
   }
