@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <iterator>
 
@@ -51,6 +52,22 @@ bool is_second(std::uint32_t first, std::uint32_t second) {
   return true;
 }
 
+// Of one character, which is well-formed.
+std::uint32_t code_of(std::string_view character) {
+  if (character.size() == 1) return byte_at(character, 0);
+  std::uint32_t code = byte_at(character, 0) & (0xffU >> (character.size() + 1));
+  for (std::size_t i = 1; i < character.size(); ++i) {
+    code = code << 6 | (byte_at(character, i) & 0x3f);
+  }
+  return code;
+}
+
+// Control characters, and those that turn the direction of writing: a terminal would heed them.
+bool steers(std::uint32_t code) {
+  return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x061c || code == 0x200e ||
+         code == 0x200f || (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
+}
+
 }  // namespace
 
 std::string quoted(std::string_view bytes) {
@@ -84,13 +101,16 @@ bool is_utf8(std::string_view bytes) {
 
 std::string json_string(std::string_view utf8) {
   std::string text = "\"";
-  for (const char c : utf8) {
-    if (const std::string_view escape = short_escape(c); !escape.empty()) {
+  for (std::size_t at = 0; at < utf8.size();) {
+    const std::size_t size = sequence_bytes(byte_at(utf8, at));
+    const std::string_view character = utf8.substr(at, std::max<std::size_t>(size, 1));
+    at += character.size();
+    if (const std::string_view escape = short_escape(character[0]); !escape.empty()) {
       text += escape;
-    } else if (static_cast<unsigned char>(c) < 0x20) {
-      fmt::format_to(std::back_inserter(text), "\\u{:04x}", static_cast<unsigned char>(c));
+    } else if (const std::uint32_t code = code_of(character); steers(code)) {
+      fmt::format_to(std::back_inserter(text), "\\u{:04x}", code);
     } else {
-      text += c;
+      text += character;
     }
   }
   return text + '"';

@@ -11,7 +11,7 @@ namespace xylem {
 std::string quoted(std::string_view bytes);
 
 bool is_utf8(std::string_view bytes);
-// A JSON string, quotes included. The bytes are UTF-8.
+// A JSON string, quotes included. The bytes are UTF-8; what would steer a terminal is escaped too.
 std::string json_string(std::string_view utf8);
 std::string base64(std::string_view bytes);
 

@@ -136,6 +136,8 @@ TEST_CASE("a dump in JSON keeps UTF-8 and encodes what is none") {
 TEST_CASE("bytes as text") {
   CHECK(quoted("a\t\"\\\r\n\x7f") == R"("a\t\"\\\r\n\x7f")");
   CHECK(json_string("a\t\"\\\x01") == R"("a\t\"\\\u0001")");
+  CHECK(json_string("\x7f\xc2\x9b\xe2\x80\xae\xc3\xa9\xf0\x9f\x98\x80") ==
+        "\"\\u007f\\u009b\\u202e\xc3\xa9\xf0\x9f\x98\x80\"");
   CHECK(base64("").empty());
   CHECK(base64("f") == "Zg==");
   CHECK(base64("fo") == "Zm8=");
