@@ -57,13 +57,17 @@ bool Compactor::is_behind() const {
   return is_at_work();
 }
 
+// On a full disk a quarter of the current segment stays for the commands that are still taken.
+bool Compactor::lacks_room() const {
+  return log_.is_full() && log_.room() < log_.waiting_bytes() + log_.segment_bytes() / 4;
+}
+
 // For the disk; near the bound for what is on its way out, since to log again takes more space
-// first. On a full disk a quarter of the current segment stays for the commands that are still
-// taken.
+// first.
 bool Compactor::must_wait() const {
   if (log_.waiting_bytes() > std::min(kWaitingBytes, log_.segment_bytes())) return true;
   if (!retired_.empty() && is_over()) return true;
-  return log_.is_full() && log_.room() < log_.segment_bytes() / 4;
+  return lacks_room();
 }
 
 // A segment larger than others may be one job, which has to fit whole.
@@ -127,6 +131,7 @@ void Compactor::log_slice() {
   const std::uint64_t most = log_.waiting_bytes() + std::min(kSliceBytes, log_.segment_bytes() / 4);
   for (std::uint32_t n = 0; n < limits::kSlice && log_.waiting_bytes() < most; ++n) {
     if (engine_.live_in(from_) == 0) return retire();
+    if (lacks_room()) return;
     out_.clear();
     const bool was_a_slice = log_some();
     for (const Record& record : out_.records) log_.append(record);

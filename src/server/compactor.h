@@ -59,6 +59,7 @@ class Compactor {
   [[nodiscard]] bool is_over() const;
   [[nodiscard]] bool is_due() const;
   [[nodiscard]] std::uint64_t retired_bytes() const;
+  [[nodiscard]] bool lacks_room() const;
   [[nodiscard]] bool must_wait() const;
   [[nodiscard]] bool can_log() const { return engine_.live_in(from_) == 0 || !must_wait(); }
   bool has_room();

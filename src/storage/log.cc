@@ -102,12 +102,12 @@ bool WriteAheadLog::make_room(std::uint64_t bytes) {
 }
 
 // What waits and the record fit, whatever is split where, if one of the two takes them all. Before
-// it is known whether there is a spare a quarter of the current segment is kept: if there is none,
-// what makes space again must still be written.
+// it is known whether there is a spare half of the current segment is kept: if there is none, what
+// makes space again must still be written, and what compaction logs again.
 WriteAheadLog::Room WriteAheadLog::room_for(std::uint64_t record_bytes) {
   const std::uint64_t bytes = waiting_bytes() + kBatchHeaderBytes + record_bytes;
   const Segment& last = segments_.back();
-  const std::uint64_t kept = spare_ ? 0 : segment_bytes_ / 4;
+  const std::uint64_t kept = spare_ ? 0 : segment_bytes_ / 2;
   if (failure_ || (!last.closed && last.end + bytes + kept <= last.bytes)) return Room::kYes;
   if (spare_ && spare_->end + bytes <= spare_->bytes) return Room::kYes;
   if (!is_large(kBatchHeaderBytes + record_bytes)) return full_ ? Room::kNo : Room::kNotYet;

@@ -222,13 +222,13 @@ TEST_CASE("what waits in front is counted when room is asked for") {
   CHECK(rig.log->room_for(16'000) == Room::kYes);
 }
 
-TEST_CASE("until a spare is there, or cannot be had, a quarter of the segment is kept from puts") {
+TEST_CASE("until a spare is there, or cannot be had, half of the segment is kept from puts") {
   Rig rig;
   rig.put(1, 50'000);
   rig.write(true);
-  rig.put(2, 30'000);
+  rig.put(2, 20'000);
   rig.write(true);  // into the spare
-  CHECK(rig.log->room_for(15'000) == Room::kYes);
+  CHECK(rig.log->room_for(10'000) == Room::kYes);
   CHECK(rig.log->room_for(25'000) == Room::kNotYet);
   SUBCASE("there is one") {
     rig.chore();
