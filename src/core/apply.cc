@@ -67,7 +67,6 @@ void apply_pause(Engine::State& state, const PauseRecord& pause, std::uint32_t s
 
 void apply_move(Engine::State& state, Job& job, const MoveRecord& move) {
   Tube& before = *job.tube;
-  state.last_bury_order = std::max(state.last_bury_order, move.bury_order);
   state.move_to(state.tubes.find_or_make(move.tube), job, move.bury_order);
   Output unrecorded;
   state.vanish_if_unneeded(before, unrecorded);
@@ -107,13 +106,17 @@ void Engine::State::apply(const Record& what, std::uint32_t its_segment) {
   const auto with = [this](JobId id, auto then) {
     if (Job* job = find(id)) then(*job);
   };
+  // Also of an unknown job: it may be logged again further on.
+  const auto know_order = [this](std::uint64_t order) {
+    last_bury_order = std::max(last_bury_order, order);
+  };
   std::visit(
       overloaded{
           [&](const PutRecord& r) { apply_put(*this, r, its_segment); },
           [&](const DeleteRecord& r) { with(r.id, [&](Job& j) { apply_delete(*this, j); }); },
           [&](const ReleaseRecord& r) { with(r.id, [&](Job& j) { apply_release(*this, j, r); }); },
           [&](const BuryRecord& r) {
-            last_bury_order = std::max(last_bury_order, r.bury_order);  // also of an unknown job
+            know_order(r.bury_order);
             with(r.id, [&](Job& j) { apply_bury(*this, j, r); });
           },
           [&](const KickRecord& r) {
@@ -123,7 +126,10 @@ void Engine::State::apply(const Record& what, std::uint32_t its_segment) {
             with(r.id,
                  [&](Job& j) { set_counter(j, &Job::reserves, r.reserves), move(j, ready()); });
           },
-          [&](const MoveRecord& r) { with(r.id, [&](Job& j) { apply_move(*this, j, r); }); },
+          [&](const MoveRecord& r) {
+            know_order(r.bury_order);
+            with(r.id, [&](Job& j) { apply_move(*this, j, r); });
+          },
           [&](const FlushRecord& r) { apply_flush(*this, r); },
           [&](const PriorityRecord& r) { with(r.id, [&](Job& j) { set_pri(j, r.pri); }); },
           [&](const PauseRecord& r) { apply_pause(*this, r, its_segment); },

@@ -264,6 +264,16 @@ TEST_CASE("marks raise what counts as given, never lower it") {
   CHECK(world.engine.last_bury_order() == 8);
 }
 
+TEST_CASE("an order of burying counts as given though its job is not known yet") {
+  World world;
+  world.engine.apply(BuryRecord{.id = 1, .pri = 0, .bury_order = 7}, Time{}, 1);
+  CHECK(world.engine.last_bury_order() == 7);
+  world.engine.apply(MoveRecord{.id = 1, .tube = "t", .bury_order = 9}, Time{}, 1);
+  CHECK(world.engine.last_bury_order() == 9);
+  world.engine.apply(MoveRecord{.id = 1, .tube = "t"}, Time{}, 1);
+  CHECK(world.engine.last_bury_order() == 9);
+}
+
 // Not a temporary in each call: of those g++ 12 believes, with the sanitizers on, that they are
 // never initialised.
 const ReplyDetails kNoDetails;
