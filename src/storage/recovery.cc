@@ -51,6 +51,7 @@ class Recovery {
   // Of mend().
   [[nodiscard]] bool nothing_readable() const { return tail_.place.segment == segments_.size(); }
   [[nodiscard]] SegmentHeader mended_header() const;
+  Result<Done> give_back_unused();
   Result<Done> take_tail(Mender* mender);
   Result<Done> drop_tail();
   [[nodiscard]] bool survives(std::size_t segment) const;
@@ -306,7 +307,8 @@ Result<Done> Recovery::mend() {
   const SegmentHeader header = mended_header();
   Mender mender(directory_, header);
   if (!read_only_) {
-    auto done = mender.begin();
+    auto done = give_back_unused();
+    if (done) done = mender.begin();
     if (done) done = take_tail(&mender);
     if (done) done = mender.finish();
     if (done) done = drop_tail();
@@ -337,6 +339,16 @@ SegmentHeader Recovery::mended_header() const {
           .cluster_time = found_.cluster_time,
           .wall_time = found_.wall_time,
           .salt = salt};
+}
+
+// The copies need room, which a full disk has only there: the zeros behind the tail.
+Result<Done> Recovery::give_back_unused() {
+  LogSegment& segment = segments_[tail_.end.segment];
+  if (segment.file_bytes <= tail_.end.at) return Done{};
+  auto file = directory_.open(segment_name(segment.number));
+  if (!file) return file.error();
+  segment.file_bytes = tail_.end.at;
+  return file.value()->truncate(segment.file_bytes);
 }
 
 // Hands out the records of the tail as those of the mended segment, and copies them into it.

@@ -72,16 +72,22 @@ Result<Done> examine_bytes(LogCursor& cursor, std::uint64_t batch_end, const Pla
     const Place place = cursor.place();
     const bool in_batch = place.segment == last_place.segment && place.at < batch_end;
     std::uint64_t lost = 0;
+    std::uint64_t end = 0;
     bool stray = false;
     if (const auto* gap = std::get_if<SegmentReader::Gap>(&cursor.item())) {
       lost = in_batch ? gap->bytes : without_header(gap->bytes);
       stray = true;
+      end = gap->at + gap->bytes;
     } else if (const auto* head = std::get_if<SegmentReader::Head>(&cursor.item())) {
       auto record = cursor.record();
       if (!record) return record.error();
       if (!record.value()) lost = head->head.record_bytes();
       stray = !in_batch || !record.value();
+      end = head->at + head->head.record_bytes();
+    } else if (const auto* batch = std::get_if<SegmentReader::Batch>(&cursor.item())) {
+      end = batch->end();
     }
+    tail.end = std::max(tail.end, {place.segment, end});
     tail.lost_bytes += lost;
     tail.torn = tail.torn || stray;
     batch_torn = batch_torn || (stray && in_batch);
@@ -120,6 +126,7 @@ Result<Tail> examine_tail(Directory& directory, const std::vector<LogSegment>& s
     tail.place = {last->place.segment, last->begins_at};
     tail.index = last->batch.header.index;
   }
+  tail.end = std::max(tail.end, tail.place);
   return tail;
 }
 

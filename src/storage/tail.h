@@ -28,6 +28,7 @@ struct LastBatch {
 struct Tail {
   bool torn = false;
   Place place;           // where it begins
+  Place end;             // behind all that was looked at; only zeros follow in that segment
   BatchIndex index = 1;  // of the batch that would stand there
   // Bytes that do not verify and may have been records.
   std::uint64_t lost_bytes = 0;

@@ -190,6 +190,20 @@ TEST_CASE("a disk too full to mend is told, and nothing is lost") {
   CHECK(recovered(*disk->after_kill()).heard.texts == log.expected());
 }
 
+TEST_CASE("a full disk has room to mend where zeros stand behind the tail") {
+  LogBuilder log;
+  log.segment(1).batch({put(1), put(2)}).batch({put(3, std::string(50, '\0'))}).zeros(20'000);
+  break_record(log, 2);
+  const auto disk = log.disk();
+  disk->set_capacity(log.last_bytes().size());
+  const Outcome first = recovered(*disk);
+  CHECK(first.heard.texts == log.expected({2}));
+  CHECK_FALSE(first.found.torn_tail.empty());
+  const Outcome second = recovered(*disk);
+  CHECK(second.heard.texts == first.heard.texts);
+  CHECK(second.found.torn_tail.empty());
+}
+
 TEST_CASE("lost bytes raise the ids by the puts that may have stood in them") {
   LogBuilder log;
   log.segment(1).batch({put(10)});
