@@ -109,6 +109,17 @@ class OutBufferTest(ServerTest):
             slow.body(60_000)
         self.assertTrue(slow.line().startswith(b"INSERTED"))
 
+    def wait_until_nothing_runs(self, client):
+        def peeks():
+            return client.stats()["cmd-peek"]
+
+        def stays():
+            before = peeks()
+            time.sleep(0.2)
+            return peeks() == before
+
+        self.wait_until(stays, "no more commands are run")
+
     def test_many_clients_that_never_read_cost_a_bounded_sum(self):
         """Together they may owe 16 MiB; each of them more than 1 KiB only below that."""
         server = self.start(config="limits:\n  out-buffer: 65536\n")
@@ -121,6 +132,7 @@ class OutBufferTest(ServerTest):
         for client in deaf:
             client.send(b"peek %s\r\n" % job * count)
         firsts = [client.line() + b"\r\n" for client in deaf]
+        self.wait_until_nothing_runs(producer)
         if not sanitized():
             self.assertLess(server.rss() - before, 28 << 20)
         self.assert_sleeps(server)
