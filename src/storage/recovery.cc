@@ -248,8 +248,7 @@ void Recovery::begin_segment(std::size_t segment) {
   const LogSegment& it = segments_[segment];
   if (!it.header && !it.blank) return begin_unreadable(segment);
   if (!it.tells_index()) return;
-  if (it.readable() && it.half_header &&
-      !(tail_.torn && tail_.place == Place{segment, kSegmentHeaderBytes})) {
+  if (it.half_header && survives(segment)) {
     tell_damage(segment, "one of its two headers does not verify");
   }
   if (begun_) tell_missing(segment, "before it", it.header->first_index);

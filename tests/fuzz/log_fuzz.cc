@@ -111,8 +111,10 @@ class Program {
     const std::size_t at = step == 'd' ? 0 : number() % (bytes.size() + 1);
     if (step == 'x' && at < bytes.size()) bytes[at] = static_cast<char>(bytes[at] ^ byte());
     if (step == 't') bytes.resize(at);
-    if (step == '0')
-      bytes.replace(at, std::min<std::size_t>(byte(), bytes.size() - at), byte(), '\0');
+    if (step == '0') {
+      const std::size_t replaced = std::min<std::size_t>(byte(), bytes.size() - at);
+      bytes.replace(at, replaced, byte(), '\0');
+    }
     if (step == 'd') {
       (void)disk.remove(name);
     } else {
