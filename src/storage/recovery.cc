@@ -51,7 +51,7 @@ class Recovery {
   // Of mend().
   [[nodiscard]] bool nothing_readable() const { return tail_.place.segment == segments_.size(); }
   [[nodiscard]] SegmentHeader mended_header() const;
-  Result<Done> give_back_unused();
+  Result<Done> cut(const Place& end);
   Result<Done> take_tail(Mender* mender);
   Result<Done> drop_tail();
   [[nodiscard]] bool survives(std::size_t segment) const;
@@ -306,7 +306,8 @@ Result<Done> Recovery::mend() {
   const SegmentHeader header = mended_header();
   Mender mender(directory_, header);
   if (!read_only_) {
-    auto done = give_back_unused();
+    // The copies need room, which a full disk has only there: the zeros behind the tail.
+    auto done = cut(tail_.end);
     if (done) done = mender.begin();
     if (done) done = take_tail(&mender);
     if (done) done = mender.finish();
@@ -340,13 +341,13 @@ SegmentHeader Recovery::mended_header() const {
           .salt = salt};
 }
 
-// The copies need room, which a full disk has only there: the zeros behind the tail.
-Result<Done> Recovery::give_back_unused() {
-  LogSegment& segment = segments_[tail_.end.segment];
-  if (segment.file_bytes <= tail_.end.at) return Done{};
+// The segment ends there, if it has not ended before.
+Result<Done> Recovery::cut(const Place& end) {
+  LogSegment& segment = segments_[end.segment];
+  if (segment.file_bytes <= end.at) return Done{};
   auto file = directory_.open(segment_name(segment.number));
   if (!file) return file.error();
-  segment.file_bytes = tail_.end.at;
+  segment.file_bytes = end.at;
   return file.value()->truncate(segment.file_bytes);
 }
 
@@ -377,12 +378,7 @@ Result<Done> Recovery::take_tail(Mender* mender) {
 // What survives of the segment in which the tail begins ends there. Nothing depends on it: the tail
 // is cut off already.
 Result<Done> Recovery::drop_tail() {
-  if (!survives(tail_.place.segment)) return Done{};
-  auto file = directory_.open(segment_name(segments_[tail_.place.segment].number));
-  if (!file) return file.error();
-  LogSegment& segment = segments_[tail_.place.segment];
-  segment.file_bytes = std::min(segment.file_bytes, tail_.place.at);
-  return file.value()->truncate(segment.file_bytes);
+  return survives(tail_.place.segment) ? cut(tail_.place) : Done{};
 }
 
 // Whether something in the segment counts, once the tail is mended.
