@@ -1,8 +1,6 @@
 // Recovery: records of an earlier engine, in their order, give its jobs back. Reserved jobs come
 // back ready, since a reserve leaves only a note. Delays that ran out meanwhile are promoted by the
 // first tick. Statistics start anew.
-#include <algorithm>
-
 #include "state.h"
 
 namespace xylem {
@@ -25,8 +23,7 @@ void apply_put(Engine::State& state, const PutRecord& put, std::uint32_t segment
   job.releases = put.releases;
   job.buries = put.buries;
   job.kicks = put.kicks;
-  state.last_id = std::max(state.last_id, put.id);
-  state.last_bury_order = std::max(state.last_bury_order, put.bury_order);
+  state.raise_marks(put.id, put.bury_order);
   const Place place = put.state == JobState::kDelayed  ? delayed_until(put.deadline_at)
                       : put.state == JobState::kBuried ? buried_as(put.bury_order)
                                                        : ready();
@@ -106,17 +103,13 @@ void Engine::State::apply(const Record& what, std::uint32_t its_segment) {
   const auto with = [this](JobId id, auto then) {
     if (Job* job = find(id)) then(*job);
   };
-  // Also of an unknown job: it may be logged again further on.
-  const auto know_order = [this](std::uint64_t order) {
-    last_bury_order = std::max(last_bury_order, order);
-  };
   std::visit(
       overloaded{
           [&](const PutRecord& r) { apply_put(*this, r, its_segment); },
           [&](const DeleteRecord& r) { with(r.id, [&](Job& j) { apply_delete(*this, j); }); },
           [&](const ReleaseRecord& r) { with(r.id, [&](Job& j) { apply_release(*this, j, r); }); },
           [&](const BuryRecord& r) {
-            know_order(r.bury_order);
+            raise_marks(0, r.bury_order);  // also of an unknown job: it may be logged again later
             with(r.id, [&](Job& j) { apply_bury(*this, j, r); });
           },
           [&](const KickRecord& r) {
@@ -127,7 +120,7 @@ void Engine::State::apply(const Record& what, std::uint32_t its_segment) {
                  [&](Job& j) { set_counter(j, &Job::reserves, r.reserves), move(j, ready()); });
           },
           [&](const MoveRecord& r) {
-            know_order(r.bury_order);
+            raise_marks(0, r.bury_order);
             with(r.id, [&](Job& j) { apply_move(*this, j, r); });
           },
           [&](const FlushRecord& r) { apply_flush(*this, r); },
@@ -139,7 +132,7 @@ void Engine::State::apply(const Record& what, std::uint32_t its_segment) {
           [&](const TimeoutNote& r) {
             with(r.id, [&](Job& j) { set_counter(j, &Job::timeouts, r.timeouts); });
           },
-          [&](const IdNote& r) { last_id = std::max(last_id, r.id); },
+          [&](const IdNote& r) { raise_marks(r.id, 0); },
       },
       what);
 }

@@ -72,6 +72,11 @@ Pause* Engine::State::running_pause(std::string_view name) {
   return tube == nullptr ? nullptr : tube->running_pause();
 }
 
+void Engine::State::raise_marks(JobId id, std::uint64_t bury_order) {
+  last_id = std::max(last_id, id);
+  last_bury_order = std::max(last_bury_order, bury_order);
+}
+
 void Engine::set_log_state(LogState state) { state_->set_log_state(state); }
 void Engine::set_segment(std::uint32_t number) { state_->segment = number; }
 
@@ -109,8 +114,7 @@ bool Engine::log_pauses_again(std::uint32_t from, std::uint32_t budget, Output& 
 }
 
 void Engine::raise_marks(JobId last_id, std::uint64_t last_bury_order) {
-  state_->last_id = std::max(state_->last_id, last_id);
-  state_->last_bury_order = std::max(state_->last_bury_order, last_bury_order);
+  state_->raise_marks(last_id, last_bury_order);
 }
 
 JobId Engine::last_id() const { return state_->last_id; }

@@ -180,7 +180,8 @@ class Engine::State {
   // log.cc
   void set_log_state(LogState its_state);
   [[nodiscard]] bool log_failed() const { return log_state == LogState::kFailed; }
-  void stand_in(Job& job, std::uint32_t number);  // a segment
+  void raise_marks(JobId id, std::uint64_t bury_order);  // what counts as given; never lowers
+  void stand_in(Job& job, std::uint32_t number);         // a segment
   void count_pause(Pause& pause, std::uint32_t number);
   void uncount_pause(Pause& pause);
   void log_again(Job& job, std::uint32_t from, Output& out);
