@@ -38,4 +38,9 @@ void sleep_for(Duration duration) {
   }
 }
 
+void sleep_until(Time when) {
+  const timespec then = timespec_of(when.time_since_epoch());
+  clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &then, nullptr);
+}
+
 }  // namespace xylem::load

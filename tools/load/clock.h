@@ -2,6 +2,8 @@
 // ends: sleep_for() and check_interrupted() give up as soon as the user has pressed Ctrl-C.
 #pragma once
 
+#include <time.h>
+
 #include <chrono>
 
 namespace xylem::load {
@@ -17,6 +19,13 @@ void catch_signals();
 void check_interrupted();
 
 void sleep_for(Duration duration);
+
+/// For moments too short to be interrupted; as late as the thread's timer slack.
+void sleep_until(Time when);
+
+inline timespec timespec_of(Duration duration) {
+  return {.tv_sec = duration.count() / 1000000000, .tv_nsec = duration.count() % 1000000000};
+}
 
 inline double seconds(Duration duration) { return std::chrono::duration<double>(duration).count(); }
 

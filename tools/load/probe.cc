@@ -4,7 +4,6 @@
 
 #include <pthread.h>
 #include <sched.h>
-#include <time.h>
 
 #include "failure.h"
 
@@ -18,13 +17,6 @@ void ask_for_priority() {
   sched_param parameters{};
   parameters.sched_priority = 2;                                   // above a run under `chrt -r 1`
   pthread_setschedparam(pthread_self(), SCHED_FIFO, &parameters);  // if we may
-}
-
-void sleep_until(Time when) {
-  const Duration left = when - Clock::now();
-  if (left <= Duration::zero()) return;
-  const timespec rest{.tv_sec = 0, .tv_nsec = left.count()};
-  clock_nanosleep(CLOCK_MONOTONIC, 0, &rest, nullptr);
 }
 
 }  // namespace

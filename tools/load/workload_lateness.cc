@@ -9,7 +9,6 @@
 #include <poll.h>
 #include <sched.h>
 #include <sys/prctl.h>
-#include <time.h>
 
 #include <deque>
 #include <random>
@@ -77,8 +76,7 @@ class Trickle {
       events.push_back({.fd = worker.fd(), .events = POLLIN, .revents = 0});
     }
     const Duration left = std::max<Duration>(when - Clock::now(), Duration::zero());
-    const timespec timeout{.tv_sec = left.count() / 1000000000,
-                           .tv_nsec = left.count() % 1000000000};
+    const timespec timeout = timespec_of(left);
     if (ppoll(events.data(), events.size(), &timeout, nullptr) <= 0) return;
     const Time now = Clock::now();
     if (events[0].revents != 0) on_readable(producer_, [&] { on_inserted(now); });
@@ -134,12 +132,6 @@ void share_cores(const Process& process) {
   }
 }
 
-void sleep_precisely_until(Time when) {
-  const Duration at = when.time_since_epoch();
-  const timespec then{.tv_sec = at.count() / 1000000000, .tv_nsec = at.count() % 1000000000};
-  clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &then, nullptr);
-}
-
 Histogram bare_timer(const Bench& bench, Duration duration) {
   Histogram lateness;
   std::thread([&] {
@@ -148,7 +140,7 @@ Histogram bare_timer(const Bench& bench, Duration duration) {
     std::minstd_rand random{1};
     for (const Time end = Clock::now() + duration; Clock::now() < end;) {
       const Time due = Clock::now() + random_gap(random, bench.options.rate);
-      sleep_precisely_until(due);
+      sleep_until(due);
       lateness.record(static_cast<std::uint64_t>((Clock::now() - due).count()));
     }
   }).join();
