@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <iterator>
 
+#include "xylem/steers_terminal.h"
+
 namespace xylem {
 namespace {
 
@@ -62,12 +64,6 @@ std::uint32_t code_of(std::string_view character) {
   return code;
 }
 
-// Control characters, and those that turn the direction of writing: a terminal would heed them.
-bool steers(std::uint32_t code) {
-  return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x061c || code == 0x200e ||
-         code == 0x200f || (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
-}
-
 }  // namespace
 
 std::string quoted(std::string_view bytes) {
@@ -107,7 +103,7 @@ std::string json_string(std::string_view utf8) {
     at += character.size();
     if (const std::string_view escape = short_escape(character[0]); !escape.empty()) {
       text += escape;
-    } else if (const std::uint32_t code = code_of(character); steers(code)) {
+    } else if (const std::uint32_t code = code_of(character); steers_terminal(code)) {
       fmt::format_to(std::back_inserter(text), "\\u{:04x}", code);
     } else {
       text += character;

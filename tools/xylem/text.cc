@@ -11,6 +11,8 @@
 #include <cwchar>
 #include <limits>
 
+#include "xylem/steers_terminal.h"
+
 namespace xylem::tool {
 namespace {
 
@@ -38,14 +40,6 @@ Character front_of(std::string_view text) {
   const bool surrogate = code >= 0xd800 && code <= 0xdfff;
   if (code < kLeast[size] || code > 0x10ffff || surrogate) return {};
   return {size, code};
-}
-
-bool is_harmless(std::uint32_t code) {
-  const bool control = code < 0x20 || (code >= 0x7f && code < 0xa0);
-  const bool turns = (code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069) ||
-                     code == 0x061c || code == 0x200e || code == 0x200f || code == 0x2028 ||
-                     code == 0x2029;
-  return !control && !turns;
 }
 
 std::string escape_of(std::string_view bytes) {
@@ -91,7 +85,8 @@ std::string escaped(std::string_view text) {
   while (!text.empty()) {
     const Character front = front_of(text);
     const std::string_view bytes = text.substr(0, front.size == 0 ? 1 : front.size);
-    safe += front.size > 0 && is_harmless(front.code) ? std::string(bytes) : escape_of(bytes);
+    const bool shown = front.size > 0 && !steers_terminal(front.code);
+    safe += shown ? std::string(bytes) : escape_of(bytes);
     text.remove_prefix(bytes.size());
   }
   return safe;
@@ -103,10 +98,10 @@ std::string escaped_json(std::string json) {
   for (std::string_view left = json; !left.empty();) {
     const Character next = front_of(left);
     const std::string_view bytes = left.substr(0, std::max<std::size_t>(next.size, 1));
-    if (is_harmless(next.code)) {
-      safe += bytes;
-    } else {
+    if (steers_terminal(next.code)) {
       fmt::format_to(std::back_inserter(safe), "\\u{:04x}", next.code);
+    } else {
+      safe += bytes;
     }
     left.remove_prefix(bytes.size());
   }
