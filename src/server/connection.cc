@@ -62,7 +62,11 @@ void Connection::on_event(int status, int events) {
   if (closed_) return;
   if (status < 0) return close();
   events &= wanted_events();  // another turn may have begun since they were asked for
-  if ((events & UV_WRITABLE) != 0) server_.mark_dirty(*this);
+
+  if ((events & UV_WRITABLE) != 0) {  // its client reads
+    server_.mark_active(*this);
+    server_.mark_dirty(*this);
+  }
   if ((events & UV_DISCONNECT) != 0) half_close();
   if ((events & UV_READABLE) != 0) {
     if (server_.disk_is_behind()) {

@@ -56,6 +56,10 @@ class Connection {
   [[nodiscard]] ClientId id() const { return id_; }
   // Whether a command owes its reply.
   [[nodiscard]] bool waiting() const { return waiting_; }
+  // Whether it is quiet because of the server: a reply, a turn, room or a sync is still to come.
+  [[nodiscard]] bool waits_for_server() const {
+    return waiting_ || is_resuming || is_held || stalled_ || awaits_room_;
+  }
   // Whether there is something to run when the reply has come. A long body is read straight into
   // the parser: when it is complete, nothing of it is pending.
   [[nodiscard]] bool has_more() const {

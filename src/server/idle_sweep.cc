@@ -38,7 +38,7 @@ void IdleSweep::set_timeout(std::uint32_t seconds, std::span<Connection* const> 
   CHECK(uv_timer_start(&timer_, on_timer, kSweepMs, kSweepMs) == 0);
 }
 
-// Waiting in reserve is no idleness.
+// Waiting, in reserve or for the disk, is no idleness.
 void IdleSweep::sweep() {
   server_.begin_turn();
   const Time now = server_.now();
@@ -46,7 +46,7 @@ void IdleSweep::sweep() {
   for (int i = 0; i < kSweepCount; ++i) {
     Connection* connection = quietest_.front();
     if (connection == nullptr || connection->active_at > since) return;
-    if (connection->waiting()) {
+    if (connection->waits_for_server()) {
       touch(*connection, now);
     } else {
       log_.debug("client {}: idle for too long", index_of(connection->id()));

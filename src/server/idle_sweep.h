@@ -1,6 +1,7 @@
 // IdleSweep: the idle timeout. It keeps the connections in the order of their last activity and
-// looks once a second at those in front: who has been quiet for too long, and does not wait in
-// reserve, is closed. Moving a connection to the back is O(1) and needs no system call.
+// looks once a second at those in front: who has neither said nor read anything for too long, and
+// does not wait for the server, is closed. Moving a connection to the back is O(1) and needs no
+// system call.
 //
 // Without a timeout, which is the default, it knows no connections and sets no timer.
 #pragma once
@@ -26,7 +27,7 @@ class IdleSweep {
   // `connections`: all that there are, and nulls. 0: never.
   void set_timeout(std::uint32_t seconds, std::span<Connection* const> connections, Time now);
 
-  // A connection came, goes, or has said something.
+  // A connection came, goes, or has said or read something.
   void add(Connection& connection, Time now) {
     if (seconds_ > 0) append(connection, now);
   }

@@ -119,6 +119,15 @@ class PipelineTest(LogTest):
         server.kill(signal.SIGHUP)
         server.wait_for_log("log.segment-size needs a restart")
 
+    def test_who_waits_for_the_disk_is_not_idle(self):
+        server = self.serve_slowly("--idle-timeout", "1")
+        putter, quiet = self.connect(server), self.connect(server)
+        self.be_slow(2.5)
+        putter.send(b"put 0 0 60 1\r\nx\r\n")
+        self.assertEqual(quiet.rest(), b"")
+        self.assertTrue(putter.is_quiet(0))
+        self.assertEqual(putter.line(), b"INSERTED 1")
+
     def test_a_slow_reader_and_a_half_command(self):
         server = self.serve("-s", "65536")
         slow, half, client = self.connect(server, receive_bytes=4096), self.connect(server), self.connect(server)
@@ -139,9 +148,9 @@ class PipelineTest(LogTest):
         self.trigger = os.path.join(self.folder, "slow")
         return self.serve(*args, env=shim_environment(slow=self.trigger), **options)
 
-    def be_slow(self):
+    def be_slow(self, seconds=SLOW):
         with open(self.trigger + ".new", "w", encoding="ascii") as file:
-            file.write(str(int(SLOW * 1000)))
+            file.write(str(int(seconds * 1000)))
         os.rename(self.trigger + ".new", self.trigger)
         self.addCleanup(os.remove, self.trigger)
 

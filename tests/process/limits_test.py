@@ -1,5 +1,6 @@
 """Limits: connections, descriptors, idleness, output, memory. Reaching one is told once, refused clients hear it at
 once, and the server does not spin."""
+import os
 import resource
 import signal
 import socket
@@ -154,6 +155,23 @@ class IdleTimeoutTest(ServerTest):
         self.assertEqual(quiet.rest(), b"")
         busy.put(b"x")
         self.assertTrue(waiting.line().startswith(b"RESERVED"))
+
+    def test_who_reads_a_long_reply_slowly_is_not_idle(self):
+        server = self.start("-z", "12000000", config="limits:\n  idle-timeout: 2\n")
+        body = os.urandom(12_000_000)
+        producer = self.connect(server)
+        job = producer.put(body).split()[1]
+        deaf, slow = (self.connect(server, receive_bytes=4_096) for _ in range(2))
+        for client in (deaf, slow):
+            self.assertEqual(client.ask(b"peek %s\r\n" % job), b"FOUND %s 12000000" % job)
+        received = b""
+        while len(received) < len(body):
+            received += slow.take(min(100_000, len(body) - len(received)))
+            time.sleep(0.03)
+        self.assertEqual(received, body)
+        self.assertEqual(slow.ask(b"list-tube-used\r\n"), b"")  # behind the body
+        self.assertEqual(slow.line(), b"USING default")
+        self.assertLess(len(deaf.rest()), len(body))
 
     def test_a_reload_turns_it_on_and_off(self):
         server = self.start(config="limits:\n  idle-timeout: 0\n")
