@@ -54,11 +54,26 @@ class DocsTest(unittest.TestCase):
         page = text_of("man", "xylem.1").split(".nf\n")[1].split(".fi")[0]
         self.assertEqual(re.findall(r"^(\d+) +(.*)$", page, re.M), table)
 
+    def complete(self, *words):
+        """What bash offers for the last of the words; it splits them at ':' and '='. Its xylem tells how it was called."""
+        stub = """xylem() { local by=$*; printf '%s\\n' TUBE 'mail' '$(echo$IFS)' "by/${by// //}"; }"""
+        script = f"source {PACKAGING}/completions/xylem.bash; {stub}; COMP_WORDS=(\"$@\"); COMP_CWORD=$(($# - 1)); _xylem; " \
+                 "printf '%s\\n' \"${COMPREPLY[@]}\""
+        done = subprocess.run(["bash", "-c", script, "bash", "xylem", *words], capture_output=True, text=True, check=True)
+        self.assertEqual(done.stderr, "")
+        return done.stdout.split()
+
     def test_the_completions_are_sound(self):
-        path = os.path.join(PACKAGING, "completions", "xylem.bash")
-        script = f"source {path}; COMP_WORDS=(xylem kick-); COMP_CWORD=1; _xylem; echo ${{COMPREPLY[@]}}"
-        done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True)
-        self.assertEqual(done.stdout, "kick-job\n")
+        self.assertEqual(self.complete("kick-"), ["kick-job"])
+        self.assertEqual(self.complete("-H", "db", ":", "11300", "kick-"), ["kick-job"])
+        self.assertEqual(self.complete("put", "-t", "m"), ["mail"])
+
+    def test_a_name_that_is_completed_is_not_expanded(self):
+        self.assertEqual(self.complete("ls", "\\$"), ["\\$\\(echo\\$IFS\\)"])
+
+    def test_completions_come_from_the_server_that_was_named(self):
+        for before in (["-H", "db", ":", "1"], ["--server", "=", "db", ":", "1"]):
+            self.assertEqual(self.complete(*before, "ls", "by"), ["by/-H/db:1/tubes"])
 
 
 if __name__ == "__main__":
