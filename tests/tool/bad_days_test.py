@@ -52,6 +52,12 @@ class BadDaysTest(world.ToolTest):
         server = self.somebody_who_says(b"OK 100\r\n---\ncurrent")
         self.fails(server, "stats", code=3, said=f"{server} closed the connection in the middle of a reply")
 
+    def test_a_worker_that_is_refused_a_reserve_pauses(self):
+        server = self.somebody_who_says(b"WATCHING 2\r\n", b"WATCHING 1\r\n", b"INTERNAL_ERROR\r\n")
+        worker = self.popen(server, "work", "a", "--", "true")
+        self.assertEqual(worker.stderr.readline(),
+                         b"xylem: reserve: the server says INTERNAL_ERROR (see its log); trying again in 0.1 s\n")
+
     def test_a_load_that_breaks_off_says_what_was_done(self):
         line = b'{"tube":"a","body":"x"}\n'
         server = self.somebody_who_says(b"USING a\r\nINSERTED 1\r\n")

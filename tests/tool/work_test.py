@@ -72,6 +72,15 @@ class WorkTest(world.ToolTest):
         self.assertEqual(self.state(1), "NOT_FOUND")
         self.stop(worker)
 
+    def test_the_environment_replaces_what_is_there(self):
+        self.client.put(b"x")
+        os.environ["XYLEM_TUBE"] = "mine"
+        self.addCleanup(os.environ.pop, "XYLEM_TUBE")
+        worker = self.work("a", "--", "sh", "-c", "echo $XYLEM_TUBE >>ran")
+        self.await_line("deleted")
+        self.assertEqual(self.ran(), "a\n")
+        self.stop(worker)
+
     def test_the_body_in_the_arguments(self):
         self.client.put(b"x y; $z")
         self.client.put(b"n\0l")
@@ -122,6 +131,12 @@ class WorkTest(world.ToolTest):
         self.client.put(b"x")
         worker = self.work("a", "--kill-after", "200ms", "--max-tries", "1", "--", "sh", "-c", "sleep 50; true")
         self.await_line(r"job 1 \(a\): exit 143 after 0\.\d\d s, buried")
+        self.stop(worker)
+
+    def test_a_time_that_no_clock_can_hold_is_not_over_at_once(self):
+        self.client.put(b"x")
+        worker = self.work("a", "--kill-after", "200000d", "--", "sleep", "0.1")
+        self.await_line("deleted")
         self.stop(worker)
 
     def test_slots_run_in_parallel_and_reserve_only_while_idle(self):
@@ -206,6 +221,8 @@ class WorkTest(world.ToolTest):
                            (["--", "true"], b"xylem: TUBE is required\n"),
                            (["a", "--"], b"xylem: write xylem work TUBE... -- COMMAND [ARG...]\n"),
                            (["a", "--", "no-such-program"], b"xylem: there is no command 'no-such-program'\n"),
+                           (["a", "--", "/tmp"], b"xylem: there is no command '/tmp'\n"),
+                           (["a", "--", ""], b"xylem: there is no command ''\n"),
                            (["a b", "--", "true"], b"xylem: TUBE: 'a b' is no tube name: 1 to 200 of letters, digits and "
                                                    b"-+/;.$_(), and no '-' in front\n")):
             self.assertEqual(self.xylem(self.server, "work", *args, expect=2)[1], said)

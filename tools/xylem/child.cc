@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <spawn.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -74,11 +75,24 @@ Result<std::string> write_file(std::string_view body) {
   return failed(path, error);
 }
 
+bool is_program(const std::string& path) {
+  struct stat status {};
+  return stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) &&
+         access(path.c_str(), X_OK) == 0;
+}
+
 std::vector<char*> pointers(std::vector<std::string>& words) {
   std::vector<char*> list;
   for (std::string& word : words) list.push_back(word.data());
   list.push_back(nullptr);
   return list;
+}
+
+// Of two variables of one name a shell takes the last, getenv() the first.
+bool names_one_of(std::string_view variable, const std::vector<std::string>& variables) {
+  const std::string_view name = variable.substr(0, variable.find('=') + 1);
+  return std::ranges::any_of(variables,
+                             [name](const std::string& each) { return each.starts_with(name); });
 }
 
 // 0, or the errno.
@@ -87,7 +101,9 @@ int spawn(pid_t& pid, int input, std::vector<std::string>& words,
   std::vector<std::string> added = variables;
   std::vector<char*> environment = pointers(added);
   environment.pop_back();
-  for (char** each = environ; *each != nullptr; ++each) environment.push_back(*each);
+  for (char** each = environ; *each != nullptr; ++each) {
+    if (!names_one_of(*each, variables)) environment.push_back(*each);
+  }
   environment.push_back(nullptr);
   posix_spawn_file_actions_t files;
   posix_spawn_file_actions_init(&files);
@@ -166,12 +182,12 @@ int Child::wait() {
 }
 
 bool is_command(const std::string& name) {
-  if (name.find('/') != std::string::npos) return access(name.c_str(), X_OK) == 0;
+  if (name.find('/') != std::string::npos) return is_program(name);
   const char* path = std::getenv("PATH");
   std::string_view left = path == nullptr ? "/bin:/usr/bin" : path;
   while (!left.empty()) {
     const std::string folder(left.substr(0, left.find(':')));
-    if (access((folder + "/" + name).c_str(), X_OK) == 0) return true;
+    if (is_program(folder + "/" + name)) return true;
     left.remove_prefix(std::min(left.size(), folder.size() + 1));
   }
   return false;

@@ -76,8 +76,6 @@ Result<int> peek(Tool& tool, const PeekOptions& options) {
   return kDone;
 }
 
-// A century, which no clock overflows by.
-constexpr std::chrono::milliseconds kForEver = std::chrono::hours(24 * 36'500);
 // A server that answers has this long for it, however short the time that is left.
 constexpr std::chrono::milliseconds kLeastPatience{1'000};
 

@@ -35,6 +35,8 @@ std::optional<std::string> from_base64(std::string_view text);
 Result<std::chrono::milliseconds> parse_time(std::string_view text);
 // The same for what the protocol counts in whole seconds: no ms, and at most 4294967295.
 Result<std::uint32_t> parse_seconds(std::string_view text);
+// A century, which no clock overflows by: longer times are to be cut to it before they are added.
+inline constexpr std::chrono::milliseconds kForEver = std::chrono::hours(24 * 36'500);
 
 std::optional<std::uint64_t> parse_number(std::string_view text);
 // "1 job", "2 jobs".

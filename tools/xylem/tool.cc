@@ -32,7 +32,9 @@ constexpr std::array<int, 2> kInterrupts{SIGINT, SIGTERM};
 void on_interrupt(int) {
   const int error = errno;
   const bool again = was_interrupted.exchange(true);
-  static_cast<void>(!write(again ? hurry_pipe[1] : interrupt_pipe[1], "x", 1));
+  // The first may be in another thread and not yet have come to its write.
+  static_cast<void>(!write(interrupt_pipe[1], "x", 1));
+  if (again) static_cast<void>(!write(hurry_pipe[1], "x", 1));
   if (again || hurry_pipe[1] < 0) {
     for (const int number : kInterrupts) std::signal(number, SIG_DFL);
   }

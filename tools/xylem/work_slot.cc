@@ -72,7 +72,11 @@ class Slot {
     for (;;) {
       Result<std::optional<Reply>> reply = connection_.receive_now();
       if (!reply) return reply.error();
-      if (reply.value()) return described(std::move(*reply.value()));
+      if (reply.value()) {
+        // Another slot may just have given it back, since it was told to stop.
+        if (is_readable(signs_.stop_fd)) return std::optional<Job>{};
+        return described(std::move(*reply.value()));
+      }
       if (wait_for({connection_.fd(), signs_.stop_fd, -1}, milliseconds{-1}) == 1) {
         connection_.half_close();  // a job that comes now goes back when the connection closes
         return std::optional<Job>{};
@@ -81,7 +85,7 @@ class Slot {
   }
 
   Result<std::optional<Job>> described(Reply&& reserved) {
-    if (!reserved.is("RESERVED")) return std::optional<Job>{};
+    if (!reserved.is("RESERVED")) return refusal(reserved, "reserve");
     Job job{.id = reserved.number(), .body = std::move(reserved.body), .stats = {}};
     Result<Reply> stats = ask(fmt::format("stats-job {}", job.id));
     if (!stats) return stats.error();
@@ -165,7 +169,8 @@ class Slot {
     const milliseconds ttr{1'000 * client::number_of(job.stats, "ttr")};
     Clock::time_point touch_at = start + ttr / 2;
     const bool bounded = options_.kill_after.count() > 0;
-    Clock::time_point kill_at = bounded ? start + options_.kill_after : Clock::time_point::max();
+    Clock::time_point kill_at =
+        bounded ? start + std::min(options_.kill_after, kForEver) : Clock::time_point::max();
     int number = SIGTERM;
     for (;;) {
       const Clock::time_point next = job.lost ? kill_at : std::min(touch_at, kill_at);
