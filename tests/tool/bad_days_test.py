@@ -97,11 +97,12 @@ class BadDaysTest(world.ToolTest):
 
     def test_a_pipe_that_is_closed_and_a_disk_that_is_full(self):
         server = self.start()
-        with open("/dev/full", "wb") as full:
-            done = subprocess.run([world.XYLEM, "stats"], env=self.environment(server), stdout=full,
-                                  stderr=subprocess.PIPE, check=False)
-        self.assertEqual((done.returncode, done.stderr),
-                         (5, b"xylem: cannot write to standard output: No space left on device\n"))
+        for word in ("stats", "--version"):
+            with open("/dev/full", "wb") as full:
+                done = subprocess.run([world.XYLEM, word], env=self.environment(server), stdout=full,
+                                      stderr=subprocess.PIPE, check=False)
+            self.assertEqual((done.returncode, done.stderr),
+                             (5, b"xylem: cannot write to standard output: No space left on device\n"))
         reading, writing = os.pipe()
         os.close(reading)
         done = subprocess.run([world.XYLEM, "stats"], env=self.environment(server), stdout=writing,

@@ -120,7 +120,7 @@ class Dump {
       const Map map = client::parse_map(reply.body);
       by_tube[std::string(text_of(map, "tube"))].push_back(to_row(map));
     });
-    for (JobId id = range.from; id <= range.to && id != 0; ++id) {
+    for (JobId id = std::max<JobId>(range.from, 1); id <= range.to && id != 0; ++id) {
       connection_.send(fmt::format("stats-job {}", id));
       if (auto done = pipeline.went(); !done) return done;
     }

@@ -99,7 +99,8 @@ std::optional<JobId> TubeOrJob::id() const {
 
 void add_tube_or_job(CommandLine& line, TubeOrJob& either, bool required) {
   const auto check = [](const std::string& word) {
-    return parse_number(word) ? "" : check_tube(word);
+    const bool all_digits = word.find_first_not_of("0123456789") == std::string::npos;
+    return all_digits && !word.empty() ? is_within(kAnyId)(word) : check_tube(word);
   };
   const Argument word =
       line.add_option("TUBE|JOB-ID", either.word, "a tube, or a job if it is all digits")

@@ -128,7 +128,8 @@ void Tool::complain(std::string_view text) {
 }
 
 int Tool::finish(int exit_code) {
-  if (!output_failed_ && std::fflush(stdout) != 0) {
+  // What CLI11 printed may have failed already.
+  if (!output_failed_ && (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)) {
     output_failed_ = true;
     output_error_ = errno;
   }
