@@ -22,6 +22,11 @@ std::string_view take(std::string_view& input, std::size_t bytes) {
   return front;
 }
 
+// No line of beanstalkd's begins like this.
+bool may_be_long(std::string_view line) {
+  return line.starts_with("list-jobs ") || line.starts_with("move-jobs ");
+}
+
 PutLine* put_line_of(Parser::Item& item) {
   auto* const command = std::get_if<Command>(&item);
   return command == nullptr ? nullptr : std::get_if<PutLine>(command);
@@ -47,14 +52,20 @@ Parser::Item Parser::next(std::string_view& input) {
 
 Parser::Item Parser::next_line(std::string_view& input) {
   if (buffer_) buffer_ = BufferRef();
-  const std::string_view longest = input.substr(0, limits::kLineBytes);
-  const std::size_t end = longest.find(kCrlf);
+  std::string_view longest = input.substr(0, limits::kLineBytes);
+  std::size_t end = longest.find(kCrlf);
+  std::size_t most = limits::kLineBytes;
+  if (end == std::string_view::npos && may_be_long(input)) {
+    most = limits::kLongLineBytes;
+    longest = input.substr(0, most);
+    end = longest.find(kCrlf);
+  }
   if (end != std::string_view::npos) {
     Item item = parse_line(take(input, end + kCrlfBytes).substr(0, end), admin_commands_);
     if (PutLine* const put = put_line_of(item)) begin_put(*put);
     return item;
   }
-  if (longest.size() < limits::kLineBytes) return Incomplete{};
+  if (longest.size() < most) return Incomplete{};
   state_ = State::kDiscard;
   return next_discarded(input);
 }

@@ -117,6 +117,24 @@ TEST_CASE("a line has at most 224 bytes with its CRLF") {
   }
 }
 
+TEST_CASE("a line of list-jobs or move-jobs has at most 432 bytes") {
+  const std::string name(200, 'n');
+  const std::string page = "list-jobs " + name + " reserved 18446744073709551615 1000\r\n";
+  const std::string move = "move-jobs " + name + " " + name + " delayed 4294967295\r\n";
+  CHECK(move.size() == 432);
+  for (const std::string& line : {page, move}) {
+    CHECK(items_of(line).front().starts_with(line.substr(0, 200)));
+    const std::string spaces(433 - line.size(), ' ');
+    const std::string longer = line.substr(0, 10) + spaces + line.substr(10) + "stats\r\n";
+    CHECK(items_of(longer) == Items{"BAD_FORMAT", "stats"});
+    for (const std::size_t bytes : Sizes{1, 223, 224, 225, 431, 432}) {
+      CAPTURE(bytes);
+      CHECK(in_pieces_of(bytes, line + "stats\r\n", 10) == items_of(line + "stats\r\n"));
+      CHECK(in_pieces_of(bytes, longer, 10) == Items{"BAD_FORMAT", "stats"});
+    }
+  }
+}
+
 TEST_CASE("a line that is too long is answered when its end is there, and is not kept") {
   ParsedStream stream;
   for (int i = 0; i < 1'000; ++i) stream.receive(std::string(100, 'x'));

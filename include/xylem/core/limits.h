@@ -8,8 +8,12 @@
 
 namespace xylem::limits {
 
-// The longest legal line: "pause-tube" + a 200-byte name + " 4294967295", with CRLF.
+// The longest legal line of beanstalkd's: "pause-tube" + a 200-byte name + " 4294967295", with
+// CRLF.
 inline constexpr std::size_t kLineBytes = 224;
+// That of list-jobs and move-jobs: "move-jobs" + two names + " delayed 4294967295", with CRLF. A
+// page behind an id of 20 digits has to be asked for in a tube of any name.
+inline constexpr std::size_t kLongLineBytes = 432;
 inline constexpr std::size_t kTubeNameBytes = 200;
 
 // max-job-size: beanstalkd's default, and the most that may be configured.
