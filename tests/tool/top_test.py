@@ -233,12 +233,13 @@ class TopTest(world.ToolTest):
                 self.tmux("kill-session")
 
     def test_the_terminal_after_a_signal(self):
-        for number, code in (("INT", "130"), ("TERM", "130"), ("SEGV", "139")):
+        for number, code in (("INT", "130"), ("TERM", "130"), ("QUIT", "131"), ("SEGV", "139")):
             with self.subTest(number):
                 self.top()
                 self.await_screen("q quit")
                 with open(os.path.join(self.folder, "pid"), encoding="ascii") as file:
                     pid = file.read()
+                os.kill(int(pid), signal.SIGTSTP)  # which is ignored
                 os.kill(int(pid), getattr(signal, "SIG" + number))
                 self.assert_ends(code)
                 self.tmux("kill-session")

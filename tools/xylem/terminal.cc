@@ -18,7 +18,8 @@ namespace {
 
 constexpr std::string_view kEnter = "\x1b[?1049h\x1b[?25l\x1b[?7l";
 constexpr std::string_view kLeave = "\x1b[?7h\x1b[?25h\x1b[?1049l";
-constexpr std::initializer_list<int> kFatal{SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGHUP};
+constexpr std::initializer_list<int> kFatal{SIGABRT, SIGSEGV, SIGBUS, SIGFPE,
+                                            SIGILL,  SIGHUP,  SIGQUIT};
 
 termios as_it_was{};
 
@@ -46,6 +47,7 @@ void on_fatal(int number) {
 Terminal::Terminal() {
   tcgetattr(STDIN_FILENO, &as_it_was);
   for (const int number : kFatal) std::signal(number, on_fatal);
+  std::signal(SIGTSTP, SIG_IGN);  // stopped, it would leave the screen to the shell as it is
   termios raw = as_it_was;
   raw.c_lflag &= static_cast<tcflag_t>(~(ICANON | ECHO));
   raw.c_cc[VSUSP] = raw.c_cc[VQUIT] = _POSIX_VDISABLE;
