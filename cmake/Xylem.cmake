@@ -112,3 +112,15 @@ function(xylem_precompile folder)
     xylem_precompile(${below})
   endforeach()
 endfunction()
+
+# xylem_compile_apart(target...)
+# CMAKE_UNITY_BUILD, which the presets asan and fuzz set, compiles several files of a target as one: headers are read
+# once. Not for these, whose files have the same names in their anonymous namespaces. dev compiles all files apart, and
+# so shows that each includes what it uses.
+function(xylem_compile_apart)
+  foreach(target IN LISTS ARGN)
+    if(TARGET ${target})
+      set_target_properties(${target} PROPERTIES UNITY_BUILD OFF)
+    endif()
+  endforeach()
+endfunction()

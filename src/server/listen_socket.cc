@@ -24,7 +24,6 @@
 namespace xylem {
 namespace {
 
-constexpr int kExitCode = 111;
 constexpr int kBacklog = 1'024;
 
 // Accepted sockets inherit these.
@@ -94,7 +93,7 @@ int bound_socket(int family, const sockaddr* address, socklen_t length, bool onl
 Result<ListenSocket> bind_to_tcp(const TcpAddress& address, bool only_ipv6) {
   const auto failed = [&address](const char* reason) {
     return Error{fmt::format("cannot listen on {}:{}: {}", address.host, address.port, reason),
-                 kExitCode};
+                 kCannotListen};
   };
   addrinfo hints{};
   hints.ai_family = AF_UNSPEC;
@@ -117,7 +116,7 @@ Result<ListenSocket> bind_to_tcp(const TcpAddress& address, bool only_ipv6) {
 Result<ListenSocket> bind_to_unix(const UnixAddress& unix_address) {
   const std::string& path = unix_address.path;
   const auto failed = [&path](const char* reason) {
-    return Error{fmt::format("cannot listen on unix:{}: {}", path, reason), kExitCode};
+    return Error{fmt::format("cannot listen on unix:{}: {}", path, reason), kCannotListen};
   };
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -143,7 +142,7 @@ Result<ListenSocket> bind_to(const ListenAddress& address, bool only_ipv6) {
 
 Result<std::monostate> start_listening(const ListenSocket& socket) {
   const auto failed = [&socket](const char* reason) {
-    return Error{fmt::format("cannot listen on {}: {}", socket.name, reason), kExitCode};
+    return Error{fmt::format("cannot listen on {}: {}", socket.name, reason), kCannotListen};
   };
   if (socket.path.empty()) {
     allow_reuse(socket.descriptor);  // the connections inherit it, for who binds after us

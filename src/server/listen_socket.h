@@ -13,6 +13,9 @@
 
 namespace xylem {
 
+// There is nothing to listen on: the address is taken, or not to be had.
+inline constexpr int kCannotListen = 111;
+
 struct ListenSocket {
   int descriptor = -1;
   std::string name{};  // for an operator
@@ -21,8 +24,8 @@ struct ListenSocket {
 };
 
 // Binds; nobody can connect before start_listening(), which fails if somebody else was first to
-// listen or has taken the path. Errors name the address; exit code 111. An IPv6 wildcard takes IPv4
-// connections too, unless `only_ipv6`.
+// listen or has taken the path. Errors name the address; exit code kCannotListen. An IPv6 wildcard
+// takes IPv4 connections too, unless `only_ipv6`.
 Result<ListenSocket> bind_to(const ListenAddress& address, bool only_ipv6 = false);
 Result<std::monostate> start_listening(const ListenSocket& socket);
 // A socket that was passed to us and listens already.

@@ -10,24 +10,21 @@
 #include <cstring>
 #include <ctime>
 
+#include "server/listen_socket.h"
+
 namespace xylem {
-namespace {
-
-constexpr int kExitCode = 111;
-
-}  // namespace
 
 Result<std::vector<int>> sockets_from_systemd() {
   const int count = sd_listen_fds(1);
   if (count < 0) {
     return Error{fmt::format("cannot take the sockets that were passed: {}", std::strerror(-count)),
-                 kExitCode};
+                 kCannotListen};
   }
   std::vector<int> sockets;
   for (int fd = SD_LISTEN_FDS_START; fd < SD_LISTEN_FDS_START + count; ++fd) {
     if (sd_is_socket(fd, AF_UNSPEC, SOCK_STREAM, 1) <= 0) {
       return Error{fmt::format("the passed descriptor {} is no listening stream socket", fd),
-                   kExitCode};
+                   kCannotListen};
     }
     sockets.push_back(fd);
   }

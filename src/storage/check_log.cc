@@ -114,7 +114,7 @@ std::string text(const JobCounts& jobs) {
   return fmt::format("{} ready, {} delayed, {} buried", jobs.ready, jobs.delayed, jobs.buried);
 }
 
-std::string as_text(const Recovered& found, const Totals& totals) {
+std::string totals_as_text(const Recovered& found, const Totals& totals) {
   std::string whole;
   const auto out = std::back_inserter(whole);
   for (const FoundSegment& segment : found.segments) {
@@ -151,7 +151,7 @@ std::string json_list(const List& list, ToText to_text) {
   return "[" + text + "]";
 }
 
-std::string as_json(const Recovered& found, const Totals& totals) {
+std::string totals_as_json(const Recovered& found, const Totals& totals) {
   const auto segments = json_list(found.segments, [](const FoundSegment& segment) {
     return fmt::format(R"({{"file":"{}","bytes":{},"used":{},"damaged":{}}})",
                        segment_name(segment.number), segment.bytes, segment.end, segment.damaged);
@@ -177,7 +177,7 @@ Result<bool> check_log(Directory& directory, DumpFormat format, std::FILE* out) 
   Totals totals;
   auto recovered = recover(directory, totals, true);
   if (!recovered) return recovered.error();
-  const auto to_text = format == DumpFormat::kJson ? as_json : as_text;
+  const auto to_text = format == DumpFormat::kJson ? totals_as_json : totals_as_text;
   const std::string text = to_text(recovered.value(), totals);
   std::fwrite(text.data(), 1, text.size(), out);
   return recovered.value().damage.empty();

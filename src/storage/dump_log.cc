@@ -98,8 +98,8 @@ Fields fields_of(const TimeoutNote& note) {
 }
 Fields fields_of(const IdNote& note) { return Fields("ids").add("id", note.id); }
 
-std::string as_text(std::string_view file, std::uint64_t at, BatchIndex batch,
-                    const Fields& fields) {
+std::string line_as_text(std::string_view file, std::uint64_t at, BatchIndex batch,
+                         const Fields& fields) {
   std::string line = fmt::format("{} {} batch {} {}", file, at, batch, fields.type);
   for (const Field& field : fields.list) {
     line += fmt::format(" {} {}", field.name,
@@ -110,8 +110,8 @@ std::string as_text(std::string_view file, std::uint64_t at, BatchIndex batch,
   return line;
 }
 
-std::string as_json(std::string_view file, std::uint64_t at, BatchIndex batch,
-                    const Fields& fields) {
+std::string line_as_json(std::string_view file, std::uint64_t at, BatchIndex batch,
+                         const Fields& fields) {
   std::string line =
       fmt::format(R"({{"file":"{}","at":{},"batch":{},"type":"{}")", file, at, batch, fields.type);
   for (const Field& field : fields.list) {
@@ -162,7 +162,7 @@ Result<Done> dump_log(Directory& directory, DumpFormat format, std::FILE* out) {
     if (!fields.value()) continue;
     const Place place = cursor.place();
     const std::string file = segment_name(segments.value()[place.segment].number);
-    const auto write = format == DumpFormat::kJson ? as_json : as_text;
+    const auto write = format == DumpFormat::kJson ? line_as_json : line_as_text;
     const std::string line = write(file, place.at, batch, *fields.value()) + '\n';
     std::fwrite(line.data(), 1, line.size(), out);
   }

@@ -101,9 +101,9 @@ std::uint8_t state_bits(JobState state) {
 }
 
 // Head and rest, one behind the other, while a record is being written.
-class Writer {
+class RecordWriter {
  public:
-  Writer(std::string& text, Type type, JobId id) : text_(text), start_(text.size()) {
+  RecordWriter(std::string& text, Type type, JobId id) : text_(text), start_(text.size()) {
     text_.append(8, '\0');  // check and length, written later
     text_.push_back(static_cast<char>(type));
     append_number<8>(text_, id);
@@ -146,15 +146,17 @@ void append_put(std::string& text, const PutRecord& put) {
 
 void encode(const PutRecord& put, std::string& text) {
   CHECK(is_tube_name(put.tube) && put.body.size() <= limits::kMostJobBytes);
-  Writer(text, kPut, put.id)
+  RecordWriter(text, kPut, put.id)
       .rest(put.buffer == nullptr ? 0 : put.body.size(),
             [&](std::string& rest) { append_put(rest, put); });
 }
 
-void encode(const DeleteRecord& record, std::string& text) { Writer(text, kDelete, record.id); }
+void encode(const DeleteRecord& record, std::string& text) {
+  RecordWriter(text, kDelete, record.id);
+}
 
 void encode(const ReleaseRecord& release, std::string& text) {
-  Writer(text, kRelease, release.id).rest(0, [&](std::string& rest) {
+  RecordWriter(text, kRelease, release.id).rest(0, [&](std::string& rest) {
     append_number<4>(rest, release.pri);
     append_number<4>(rest, release.delay);
     append_time(rest, release.deadline_at);
@@ -162,16 +164,16 @@ void encode(const ReleaseRecord& release, std::string& text) {
 }
 
 void encode(const BuryRecord& bury, std::string& text) {
-  Writer(text, kBury, bury.id).rest(0, [&](std::string& rest) {
+  RecordWriter(text, kBury, bury.id).rest(0, [&](std::string& rest) {
     append_number<4>(rest, bury.pri);
     append48(rest, bury.bury_order);
   });
 }
 
-void encode(const KickRecord& kick, std::string& text) { Writer(text, kKick, kick.id); }
+void encode(const KickRecord& kick, std::string& text) { RecordWriter(text, kKick, kick.id); }
 
 void encode_count(std::string& text, Type type, JobId id, std::uint32_t count) {
-  Writer(text, type, id).rest(0, [&](std::string& rest) { append_number<4>(rest, count); });
+  RecordWriter(text, type, id).rest(0, [&](std::string& rest) { append_number<4>(rest, count); });
 }
 
 void encode(const ReserveJobRecord& record, std::string& text) {
@@ -180,7 +182,7 @@ void encode(const ReserveJobRecord& record, std::string& text) {
 
 void encode(const PauseRecord& pause, std::string& text) {
   CHECK(is_tube_name(pause.tube));
-  Writer(text, kPause, 0).rest(0, [&](std::string& rest) {
+  RecordWriter(text, kPause, 0).rest(0, [&](std::string& rest) {
     append_number<4>(rest, pause.delay);
     append_time(rest, pause.until);
     rest.append(pause.tube);
@@ -189,7 +191,7 @@ void encode(const PauseRecord& pause, std::string& text) {
 
 void encode(const MoveRecord& move, std::string& text) {
   CHECK(is_tube_name(move.tube));
-  Writer(text, kMove, move.id).rest(0, [&](std::string& rest) {
+  RecordWriter(text, kMove, move.id).rest(0, [&](std::string& rest) {
     append48(rest, move.bury_order);
     rest.append(move.tube);
   });
@@ -197,7 +199,7 @@ void encode(const MoveRecord& move, std::string& text) {
 
 void encode(const FlushRecord& flush, std::string& text) {
   CHECK(is_tube_name(flush.tube));
-  Writer(text, kFlush, 0).rest(0, [&](std::string& rest) {
+  RecordWriter(text, kFlush, 0).rest(0, [&](std::string& rest) {
     rest.push_back(static_cast<char>(flush.state ? 1 + state_bits(*flush.state) : 0));
     append_time(rest, flush.at);
     rest.push_back(static_cast<char>(flush.tube.size()));
@@ -217,7 +219,7 @@ void encode(const TimeoutNote& note, std::string& text) {
   encode_count(text, kTimeoutNote, note.id, note.timeouts);
 }
 
-void encode(const IdNote& note, std::string& text) { Writer(text, kIdNote, note.id); }
+void encode(const IdNote& note, std::string& text) { RecordWriter(text, kIdNote, note.id); }
 
 bool take_state(std::uint8_t bits, JobState& state) {
   if (bits > 2) return false;
