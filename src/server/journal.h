@@ -44,11 +44,12 @@ class Journal {
   void append(const std::vector<Record>& records);
   // What a reply that is made now waits for.
   [[nodiscard]] std::uint64_t position() const { return log_->position(); }
-  // Replies up to this position may leave. Without `always` they need not wait for a sync, but for
-  // a segment that takes their records they must.
+  // Replies up to this position may leave. Without `always` they need not wait for a sync, but
+  // where room for their records is not sure they wait until a segment has taken them.
   [[nodiscard]] std::uint64_t released() const {
     if (sync_ == SyncPolicy::kAlways || log_->has_failed()) return log_->durable();
-    return log_->lacks_room() ? log_->placed() : kNothingWaits;
+    const bool has_room = !log_->is_full() && log_->waiting_bytes() <= log_->room_ahead();
+    return has_room && !log_->lacks_room() ? kNothingWaits : log_->placed();
   }
   // Whether a reply that is made now may have to wait.
   [[nodiscard]] bool holds() const { return log_->position() > log_->durable(); }

@@ -32,7 +32,10 @@ bool is_told_to_stop() {
   return sigismember(&waiting, SIGTERM) == 1 || sigismember(&waiting, SIGINT) == 1;
 }
 
-Signals::Signals(SignalReceiver& receiver) : receiver_(receiver) { std::signal(SIGPIPE, SIG_IGN); }
+Signals::Signals(SignalReceiver& receiver) : receiver_(receiver) {
+  std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
+}
 
 void Signals::start(uv_loop_t& loop) {
   const auto on_signal = [](uv_signal_t* handle, int number) {

@@ -1,5 +1,5 @@
 // Signals: SIGTERM, SIGINT, SIGHUP and SIGUSR1 as events of the loop, delivered between turns to
-// one receiver. SIGPIPE is ignored: a write to a closed socket is an error like any other.
+// one receiver. SIGPIPE and SIGXFSZ are ignored: a write that is not possible is an error.
 //
 // They are held from the first moment of the process until the loop can take them, so that a signal
 // during a start is neither deadly nor lost.
@@ -28,7 +28,7 @@ class SignalReceiver {
 
 class Signals {
  public:
-  // From here on SIGPIPE is ignored.
+  // From here on SIGPIPE and SIGXFSZ are ignored.
   explicit Signals(SignalReceiver& receiver);
   Signals(const Signals&) = delete;
   Signals& operator=(const Signals&) = delete;

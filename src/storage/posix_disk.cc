@@ -31,7 +31,8 @@ Error failed(std::string_view what, std::string_view path, int exit_code = 1) {
   return {fmt::format("cannot {} {}: {}", what, path, why), exit_code};
 }
 
-bool is_full(int error) { return error == ENOSPC || error == EDQUOT; }
+// A quota, or a limit on the size of files (ulimit -f), is as good as the end of the disk.
+bool is_full(int error) { return error == ENOSPC || error == EDQUOT || error == EFBIG; }
 
 // Repeats a system call while signals interrupt it.
 template <class Call>

@@ -1,6 +1,7 @@
 """A disk that is full, and has space again: a small tmpfs of its own under the log directory. Mounting it needs root;
 where that is not allowed (some containers) the tests are skipped, and ctest says so."""
 import os
+import resource
 import time
 
 from log_server import LogTest, job_count, main, read_jobs, run
@@ -147,6 +148,34 @@ class FullDiskTest(LogTest):
         self.assertEqual(client.ask(b"delete %d\r\n" % large), b"DELETED")
         self.wait_for_stats(client, "small", lambda stats: int(stats["log-bytes-total"]) <= 2 * SEGMENT)
         self.takes_puts_again(client)
+
+    def test_what_was_answered_behind_a_slow_sync_is_there_after_a_stop(self):
+        """Replies do not wait for the disk, but they do for room on it."""
+        server = self.serve_slowly("-s", "16384", "-f", "50")
+        client, other = self.connect(server), self.connect(server)
+        body = b"s" * 100
+        ids = []
+        while not ids or ids[-1]:
+            client.send((b"put 0 0 60 %d\r\n%s\r\n" % (len(body), body)) * 100)
+            ids += [int(words[1]) if words[0] == b"INSERTED" else 0 for words in (client.line().split() for _ in range(100))]
+        ids = [id for id in ids if id]
+        self.be_slow()
+        self.assertEqual(other.ask(b"delete %d\r\n" % ids[0]), b"DELETED")
+        time.sleep(0.1)  # its sync runs
+        client.send(b"".join(b"delete %d\r\n" % id for id in ids[1:4000]))
+        time.sleep(0.1)
+        server.kill()
+        answered = 1 + client.rest().count(b"DELETED\r\n")
+        self.assertEqual(server.wait(), 0)
+        self.assertEqual(read_jobs(self.connect(self.serve("-s", "16384")), ids[:answered]), {})
+
+    def test_a_limit_on_the_size_of_files(self):
+        server = self.serve("-s", str(SEGMENT), "-z", "3000000")
+        resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, (1_000_000, 1_000_000))
+        client = self.connect(server)
+        self.assertEqual(client.put(b"L" * 1_300_000), b"OUT_OF_MEMORY")
+        self.assertEqual(client.put(BODY).split()[0], b"INSERTED")
+        self.assertEqual(client.stats()["log-state"], "ok")
 
     def test_delete_everything_while_full(self):
         """The log comes back to next to nothing, though each delete is a record too."""

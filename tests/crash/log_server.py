@@ -17,6 +17,8 @@ import unittest
 
 from xylemd import PROGRAM, ServerTest
 
+SLOW = 0.4  # seconds a sync takes longer
+
 SHIM = os.environ.get("XYLEM_DISK_SHIM", "")
 ORACLE = os.environ.get("XYLEM_ORACLE", "beanstalkd")
 SKIPPED = 77  # SKIP_RETURN_CODE in CMakeLists.txt
@@ -120,6 +122,16 @@ class LogTest(ServerTest):
     def kill(self, server):
         server.kill(signal.SIGKILL)
         server.wait()
+
+    def serve_slowly(self, *args, **options):
+        self.trigger = os.path.join(self.folder, "slow")
+        return self.serve(*args, env=shim_environment(slow=self.trigger), **options)
+
+    def be_slow(self, seconds=SLOW):
+        with open(self.trigger + ".new", "w", encoding="ascii") as file:
+            file.write(str(int(seconds * 1000)))
+        os.rename(self.trigger + ".new", self.trigger)
+        self.addCleanup(os.remove, self.trigger)
 
     def mount(self, size_bytes):
         """Puts a small file system of its own under the directory; the test is skipped if that is not allowed."""

@@ -4,9 +4,8 @@ import os
 import signal
 import time
 
-from log_server import LogTest, job_count, main, shim_environment
+from log_server import SLOW, LogTest, job_count, main
 
-SLOW = 0.4  # seconds a sync takes longer
 TRIPLES = 100
 
 
@@ -143,16 +142,6 @@ class PipelineTest(LogTest):
             self.assertEqual(len(slow.body(size)), size)
         self.kill(server)
         self.assertEqual(job_count(self.connect(self.serve()).stats()), 302)
-
-    def serve_slowly(self, *args, **options):
-        self.trigger = os.path.join(self.folder, "slow")
-        return self.serve(*args, env=shim_environment(slow=self.trigger), **options)
-
-    def be_slow(self, seconds=SLOW):
-        with open(self.trigger + ".new", "w", encoding="ascii") as file:
-            file.write(str(int(seconds * 1000)))
-        os.rename(self.trigger + ".new", self.trigger)
-        self.addCleanup(os.remove, self.trigger)
 
 
 if __name__ == "__main__":
