@@ -19,7 +19,7 @@ namespace {
 using client::number_of;
 using client::text_of;
 
-struct Options {
+struct DumpOptions {
   std::vector<std::string> tubes;
   std::string ids;  // FROM-TO
 };
@@ -29,7 +29,6 @@ struct Range {
   JobId to = 0;
 };
 
-constexpr std::array<std::string_view, 4> kStates{"ready", "reserved", "delayed", "buried"};
 constexpr std::array<std::string_view, 5> kCounters{"reserves", "timeouts", "releases", "buries",
                                                     "kicks"};
 
@@ -141,7 +140,7 @@ class Dump {
   Progress progress_{tool_, "dumped", tool_.to_terminal()};
 };
 
-Result<std::monostate> dump_tubes(Tool& tool, Connection& connection, const Options& options,
+Result<std::monostate> dump_tubes(Tool& tool, Connection& connection, const DumpOptions& options,
                                   Dump& dump) {
   std::vector<std::string> tubes = options.tubes;
   if (tubes.empty()) {
@@ -180,7 +179,7 @@ std::optional<Range> parse_range(std::string_view text) {
   return Range{*from, *to};
 }
 
-Result<int> dump_jobs(Tool& tool, const Options& options) {
+Result<int> dump_jobs(Tool& tool, const DumpOptions& options) {
   tool.catch_interrupts();
   Result<Connection> connection = tool.connect();
   if (!connection) return connection.error();
@@ -209,7 +208,7 @@ Result<int> dump_jobs(Tool& tool, const Options& options) {
 }  // namespace
 
 Run set_up_dump(CommandLine& line) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<DumpOptions>();
   line.add_option("TUBE", options->tubes, "the tubes (all)").check(check_tube).type_name("");
   line.add_option("--ids", options->ids, "only jobs of these ids; for a server without list-jobs")
       .check([](const std::string& text) {

@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::size_t kBlock = 262'144;
 
-Error failed(std::string_view what, int error) {
+Error cannot_read(std::string_view what, int error) {
   return {.text = fmt::format("cannot read {}: {}", what, std::strerror(error)),
           .exit_code = kInOut};
 }
@@ -78,7 +78,7 @@ Result<bool> Input::read_more() {
   const ssize_t count = read(fd_, buffer_.data() + size, kBlock);
   const int error = errno;
   buffer_.resize(size + static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
-  if (count < 0 && error != EINTR) return failed("standard input", error);
+  if (count < 0 && error != EINTR) return cannot_read("standard input", error);
   return count != 0;
 }
 
@@ -92,7 +92,7 @@ Result<std::string> read_all(int fd, int interrupt_fd) {
     if (polled[1].revents != 0) return interrupted();
     const ssize_t count = read(fd, block, sizeof block);
     if (count == 0) return all;
-    if (count < 0 && errno != EINTR) return failed("the body", errno);
+    if (count < 0 && errno != EINTR) return cannot_read("the body", errno);
     if (count > 0) all.append(block, static_cast<std::size_t>(count));
   }
 }
@@ -100,7 +100,7 @@ Result<std::string> read_all(int fd, int interrupt_fd) {
 Result<std::string> read_file(const std::string& path) {
   if (path == "-") return read_all(STDIN_FILENO);
   const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return failed(escaped(path), errno);
+  if (fd < 0) return cannot_read(escaped(path), errno);
   Result<std::string> body = read_all(fd);
   close(fd);
   return body;

@@ -16,14 +16,14 @@ using client::number_of;
 using client::parse_map;
 using client::text_of;
 
-struct Options {
+struct ChangeOptions {
   std::vector<JobId> ids;
   std::optional<std::uint32_t> pri;
   std::uint32_t delay = 0;
 };
 
 // What is done to one job; the text of success is one word.
-using Act = Result<std::string_view> (*)(Connection&, JobId, const Options&);
+using Act = Result<std::string_view> (*)(Connection&, JobId, const ChangeOptions&);
 
 // Why a job could not be had: it is gone, a worker has it, or it is in no state for this.
 Error explain(Connection& connection, JobId id) {
@@ -49,16 +49,16 @@ Result<std::string_view> ask_for(Connection& connection, const std::string& line
   return refusal(reply.value(), fmt::format("job {}", id));
 }
 
-Result<std::string_view> delete_job(Connection& connection, JobId id, const Options&) {
+Result<std::string_view> delete_job(Connection& connection, JobId id, const ChangeOptions&) {
   return ask_for(connection, fmt::format("delete {}", id), "DELETED", "deleted", id);
 }
 
-Result<std::string_view> kick_job(Connection& connection, JobId id, const Options&) {
+Result<std::string_view> kick_job(Connection& connection, JobId id, const ChangeOptions&) {
   return ask_for(connection, fmt::format("kick-job {}", id), "KICKED", "kicked", id);
 }
 
 // The priority that the job is to have: a new one, or its own.
-Result<std::uint32_t> pri_of(Connection& connection, JobId id, const Options& options) {
+Result<std::uint32_t> pri_of(Connection& connection, JobId id, const ChangeOptions& options) {
   Result<Reply> stats =
       demand(connection, fmt::format("stats-job {}", id), "OK", fmt::format("job {}", id));
   if (!stats) return stats.error();
@@ -83,13 +83,14 @@ Result<std::string_view> take_and(Connection& connection, JobId id, const std::s
   return done;
 }
 
-Result<std::string_view> bury_job(Connection& connection, JobId id, const Options& options) {
+Result<std::string_view> bury_job(Connection& connection, JobId id, const ChangeOptions& options) {
   Result<std::uint32_t> pri = pri_of(connection, id, options);
   if (!pri) return pri.error();
   return take_and(connection, id, fmt::format("bury {} {}", id, pri.value()), "BURIED", "buried");
 }
 
-Result<std::string_view> release_job(Connection& connection, JobId id, const Options& options) {
+Result<std::string_view> release_job(Connection& connection, JobId id,
+                                     const ChangeOptions& options) {
   Result<std::uint32_t> pri = pri_of(connection, id, options);
   if (!pri) return pri.error();
   return take_and(connection, id, fmt::format("release {} {} {}", id, pri.value(), options.delay),
@@ -97,19 +98,19 @@ Result<std::string_view> release_job(Connection& connection, JobId id, const Opt
 }
 
 // Another server than xylemd: taken, and put back where it was with the new priority.
-Result<std::string_view> put_back(Connection& connection, JobId id, const Options& options) {
+Result<std::string_view> put_back(Connection& connection, JobId id, const ChangeOptions& options) {
   Result<Reply> reply =
       demand(connection, fmt::format("stats-job {}", id), "OK", fmt::format("job {}", id));
   if (!reply) return reply.error();
   const Map stats = parse_map(reply.value().body);
   if (text_of(stats, "state") == "buried") return bury_job(connection, id, options);
-  Options as = options;
+  ChangeOptions as = options;
   as.delay = static_cast<std::uint32_t>(number_of(stats, "time-left"));
   return release_job(connection, id, as);
 }
 
 Result<std::string_view> reprioritize_job(Connection& connection, JobId id,
-                                          const Options& options) {
+                                          const ChangeOptions& options) {
   Result<bool> offered = offers(connection, "reprioritize");
   if (!offered) return offered.error();
   if (!offered.value()) return put_back(connection, id, options);
@@ -117,7 +118,7 @@ Result<std::string_view> reprioritize_job(Connection& connection, JobId id,
                  "reprioritized", id);
 }
 
-Result<int> act_on_each(Tool& tool, const Options& options, Act act) {
+Result<int> act_on_each(Tool& tool, const ChangeOptions& options, Act act) {
   Result<Connection> connection = tool.connect();
   if (!connection) return connection.error();
   int exit_code = kDone;
@@ -138,12 +139,12 @@ Result<int> act_on_each(Tool& tool, const Options& options, Act act) {
   return exit_code;
 }
 
-Run act_on(CommandLine& line, const std::shared_ptr<Options>& options, Act act) {
+Run act_on(CommandLine& line, const std::shared_ptr<ChangeOptions>& options, Act act) {
   add_ids(line, options->ids);
   return [options, act](Tool& tool) { return act_on_each(tool, *options, act); };
 }
 
-Argument add_new_pri(CommandLine& line, const std::shared_ptr<Options>& options,
+Argument add_new_pri(CommandLine& line, const std::shared_ptr<ChangeOptions>& options,
                      const std::string& help) {
   return add_pri(line, help, [options](std::uint32_t pri) { options->pri = pri; });
 }
@@ -151,28 +152,28 @@ Argument add_new_pri(CommandLine& line, const std::shared_ptr<Options>& options,
 }  // namespace
 
 Run set_up_delete(CommandLine& line) {
-  return act_on(line, std::make_shared<Options>(), delete_job);
+  return act_on(line, std::make_shared<ChangeOptions>(), delete_job);
 }
 
 Run set_up_kick_job(CommandLine& line) {
-  return act_on(line, std::make_shared<Options>(), kick_job);
+  return act_on(line, std::make_shared<ChangeOptions>(), kick_job);
 }
 
 Run set_up_bury(CommandLine& line) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ChangeOptions>();
   add_new_pri(line, options, "a new priority (as it was)");
   return act_on(line, options, bury_job);
 }
 
 Run set_up_release(CommandLine& line) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ChangeOptions>();
   add_new_pri(line, options, "a new priority (as it was)");
   add_seconds(line, "-d,--delay", options->delay, "time until the job is ready (0)");
   return act_on(line, options, release_job);
 }
 
 Run set_up_reprioritize(CommandLine& line) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ChangeOptions>();
   add_new_pri(line, options, "the new priority").required();
   return act_on(line, options, reprioritize_job);
 }

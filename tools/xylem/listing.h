@@ -2,13 +2,17 @@
 // A job that is gone by the time its body is asked for is left out.
 #pragma once
 
+#include <array>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "pipeline.h"
 #include "tool.h"
 
 namespace xylem::tool {
+
+inline constexpr std::array<std::string_view, 4> kStates{"ready", "reserved", "delayed", "buried"};
 
 // The server's own bound for one page.
 inline constexpr std::uint32_t kPage = 1'000;

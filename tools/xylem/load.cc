@@ -22,11 +22,11 @@
 namespace xylem::tool {
 namespace {
 
-struct Options {
+struct LoadOptions {
   bool skip_existing = false;
 };
 
-struct Job {
+struct ReadJob {
   LoadedJob what;
   std::uint64_t line = 0;  // of the input
   bool after_use = false;  // a reply to `use` comes before its own
@@ -93,7 +93,7 @@ struct Tally {
 
 class Loader {
  public:
-  Loader(Tool& tool, Connection& connection, const Options& options)
+  Loader(Tool& tool, Connection& connection, const LoadOptions& options)
       : tool_(tool), connection_(connection), options_(options) {}
 
   Result<std::monostate> load(Input& input) {
@@ -125,7 +125,7 @@ class Loader {
     return error;
   }
 
-  Result<std::monostate> add(Job job) {
+  Result<std::monostate> add(ReadJob job) {
     if (options_.skip_existing) {
       auto known = get_to_know(job.what.tube);
       if (!known) return known;
@@ -149,7 +149,7 @@ class Loader {
     return done ? existing_.read(connection_, tube) : done;
   }
 
-  Result<std::monostate> send(Job job) {
+  Result<std::monostate> send(ReadJob job) {
     const LoadedJob& what = job.what;
     job.after_use = what.tube != tube_;
     if (job.after_use) connection_.send("use " + (tube_ = what.tube));
@@ -176,7 +176,7 @@ class Loader {
   }
 
   Result<std::monostate> hear_batch(std::vector<ToBury>& to_bury) {
-    const std::vector<Job> batch = std::exchange(batch_, {});
+    const std::vector<ReadJob> batch = std::exchange(batch_, {});
     batch_bytes_ = 0;
     for (std::size_t at = 0; at < batch.size(); ++at) {
       Result<Reply> reply = connection_.receive();
@@ -219,7 +219,7 @@ class Loader {
   }
 
   // Nobody knows what came of these, the last that were sent.
-  void unanswered(std::span<const Job> jobs) {
+  void unanswered(std::span<const ReadJob> jobs) {
     tally_.unanswered += jobs.size();
     tally_.lines_done = jobs.front().line - 1;
   }
@@ -235,11 +235,11 @@ class Loader {
 
   Tool& tool_;
   Connection& connection_;
-  const Options& options_;
+  const LoadOptions& options_;
   Existing existing_;
   Tally tally_;
   std::string tube_;
-  std::vector<Job> batch_;
+  std::vector<ReadJob> batch_;
   std::size_t batch_bytes_ = 0;
 };
 
@@ -267,7 +267,7 @@ void report(Tool& tool, const Tally& tally, bool broken) {
   }
 }
 
-Result<int> load(Tool& tool, const Options& options) {
+Result<int> load(Tool& tool, const LoadOptions& options) {
   tool.catch_interrupts();
   Result<Connection> connection = tool.connect_without_interrupts();
   if (!connection) return connection.error();
@@ -289,7 +289,7 @@ Result<int> load(Tool& tool, const Options& options) {
 }  // namespace
 
 Run set_up_load(CommandLine& line) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<LoadOptions>();
   line.add_flag("--skip-existing", options->skip_existing,
                 "leave out as many jobs of a body as the tube has already");
   return [options](Tool& tool) { return load(tool, *options); };

@@ -10,6 +10,7 @@
 #include <optional>
 #include <utility>
 
+#include "listing.h"
 #include "subcommand.h"
 #include "text.h"
 
@@ -45,7 +46,6 @@ Result<std::string> body_in(const Json& line) {
 }
 
 Result<bool> is_buried(const Json& line) {
-  constexpr std::array<std::string_view, 4> kStates{"ready", "reserved", "delayed", "buried"};
   Result<std::string> state = text_in(line, "state", "ready");
   if (!state) return state.error();
   if (std::ranges::find(kStates, state.value()) != kStates.end()) return state.value() == "buried";

@@ -13,7 +13,7 @@ namespace {
 using client::number_of;
 using client::text_of;
 
-struct Options {
+struct LsOptions {
   std::string tube;
   std::string state = "all";
   std::string match;
@@ -76,7 +76,7 @@ class Rows {
                 {"BODY", false}}};
 };
 
-Result<std::monostate> collect(Connection& connection, const Options& options, Rows& rows) {
+Result<std::monostate> collect(Connection& connection, const LsOptions& options, Rows& rows) {
   JobId after = options.after;
   while (rows.count() < options.count) {
     const std::uint32_t wanted = options.match.empty() ? options.count - rows.count() : kPage;
@@ -94,7 +94,7 @@ Result<std::monostate> collect(Connection& connection, const Options& options, R
   return std::monostate{};
 }
 
-Result<int> list_jobs(Tool& tool, const Options& options) {
+Result<int> list_jobs(Tool& tool, const LsOptions& options) {
   Result<Connection> connection = tool.connect();
   if (!connection) return connection.error();
   Result<bool> offered = offers(connection.value(), "list-jobs");
@@ -127,7 +127,7 @@ Result<std::vector<Map>> list_page(Connection& connection, const std::string& tu
 }
 
 Run set_up_ls(CommandLine& line) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<LsOptions>();
   add_tube(line, options->tube);
   line.add_option("--state", options->state, "ready, reserved, delayed or buried (all)")
       .one_of({"ready", "reserved", "delayed", "buried", "all"})

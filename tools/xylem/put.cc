@@ -13,7 +13,7 @@
 namespace xylem::tool {
 namespace {
 
-struct Options {
+struct PutOptions {
   std::string tube = "default";
   client::Put put;
   bool lines = false;
@@ -21,7 +21,7 @@ struct Options {
   std::string body = "-";
 };
 
-Result<int> put_one(Tool& tool, const Options& options) {
+Result<int> put_one(Tool& tool, const PutOptions& options) {
   Result<std::string> body = std::string(options.body);
   if (options.body == "-") body = read_file("-");
   if (options.body.starts_with('@')) body = read_file(options.body.substr(1));
@@ -40,7 +40,7 @@ Result<int> put_one(Tool& tool, const Options& options) {
 }
 
 // What came of many puts. Replies come in the order of the lines.
-struct Tally {
+struct PutTally {
   std::uint64_t sent = 0;
   std::uint64_t answered = 0;
   std::uint64_t put = 0;
@@ -62,8 +62,8 @@ struct Tally {
   }
 };
 
-Result<std::monostate> put_each(Tool& tool, const Options& options, Connection& connection,
-                                Input& input, Tally& tally) {
+Result<std::monostate> put_each(Tool& tool, const PutOptions& options, Connection& connection,
+                                Input& input, PutTally& tally) {
   Pipeline pipeline(connection, [&tally](Reply&& reply) { tally.take(reply); });
   Progress progress(tool, "put");
   for (;;) {
@@ -85,14 +85,14 @@ Result<std::monostate> put_each(Tool& tool, const Options& options, Connection& 
 }
 
 // Other producers' ids may stand between ours.
-std::string ids_of(const Tally& tally) {
+std::string ids_of(const PutTally& tally) {
   if (tally.put == 0) return "";
   const bool all = tally.last_id - tally.first_id + 1 == tally.put;
   return fmt::format(", ids {}{} to {}", all ? "" : "within ", tally.first_id, tally.last_id);
 }
 
 // `broken`: an error ended it.
-void report(Tool& tool, const Tally& tally, bool broken) {
+void report_put(Tool& tool, const PutTally& tally, bool broken) {
   if (tool.json) {
     tool.print_json({{"put", tally.put},
                      {"first-id", tally.first_id},
@@ -105,16 +105,16 @@ void report(Tool& tool, const Tally& tally, bool broken) {
   if (broken || tally.stopped) tool.complain_of_the_rest("job", tally.answered, tally.sent);
 }
 
-Result<int> put_many(Tool& tool, const Options& options) {
+Result<int> put_many(Tool& tool, const PutOptions& options) {
   tool.catch_interrupts();
   Result<Connection> connection = tool.connect();
   if (!connection) return connection.error();
   Result<Reply> used = demand(connection.value(), "use " + options.tube, "USING", "use");
   if (!used) return used.error();
   Input input(STDIN_FILENO, options.null ? '\0' : '\n', tool.interrupt_fd());
-  Tally tally;
+  PutTally tally;
   const Result<std::monostate> done = put_each(tool, options, connection.value(), input, tally);
-  report(tool, tally, !done);
+  report_put(tool, tally, !done);
   if (!done) return done.error();
   if (tally.refused) return refusals(tally.answered - tally.put, *tally.refused);
   return tally.put > 0 ? kDone : kNothing;
@@ -123,7 +123,7 @@ Result<int> put_many(Tool& tool, const Options& options) {
 }  // namespace
 
 Run set_up_put(CommandLine& line) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<PutOptions>();
   add_tube_option(line, options->tube);
   add_pri(line, "priority: 0 is the most urgent (1024)",
           [options](std::uint32_t pri) { options->put.pri = pri; });

@@ -10,8 +10,9 @@
 namespace xylem::tool {
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
 Result<int> ping(Tool& tool) {
-  using Clock = std::chrono::steady_clock;
   Result<Connection> connection = tool.connect();
   if (!connection) return connection.error();
   const Clock::time_point start = Clock::now();

@@ -18,7 +18,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-struct Options {
+struct TopOptions {
   std::chrono::milliseconds interval{1'000};
 };
 
@@ -38,7 +38,7 @@ struct Look {
 
 class Top {
  public:
-  Top(Tool& tool, const Options& options, Connection connection)
+  Top(Tool& tool, const TopOptions& options, Connection connection)
       : tool_(tool), options_(options), connection_(std::move(connection)) {
     picture_.server = client::to_string(connection_->address());
   }
@@ -201,7 +201,7 @@ class Top {
   }
 
   Tool& tool_;
-  const Options& options_;
+  const TopOptions& options_;
   std::optional<Connection> connection_;
   std::optional<bool> has_stats_tubes_;
   Rates rates_;
@@ -209,7 +209,7 @@ class Top {
   Clock::time_point message_until_{};
 };
 
-Result<int> top(Tool& tool, const Options& options) {
+Result<int> top(Tool& tool, const TopOptions& options) {
   if (!tool.to_terminal() || isatty(STDIN_FILENO) == 0) {
     return Error{.text = "top needs a terminal; xylem tubes prints the same once",
                  .exit_code = kUsage};
@@ -223,7 +223,7 @@ Result<int> top(Tool& tool, const Options& options) {
 }  // namespace
 
 Run set_up_top(CommandLine& line) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<TopOptions>();
   add_interval(line, options->interval, "1s");
   return [options](Tool& tool) { return top(tool, *options); };
 }

@@ -18,7 +18,7 @@ namespace {
 using client::number_of;
 using client::text_of;
 
-struct Options {
+struct TubesOptions {
   std::string glob = "*";
   std::string sort = "name";
 };
@@ -62,7 +62,7 @@ std::string to_table(const Tool& tool, const std::vector<Map>& tubes) {
   return table.text(tool);
 }
 
-Result<int> list_tubes(Tool& tool, const Options& options) {
+Result<int> list_tubes(Tool& tool, const TubesOptions& options) {
   Result<Connection> connection = tool.connect();
   if (!connection) return connection.error();
   Result<bool> has_stats_tubes = offers(connection.value(), "stats-tubes");
@@ -114,7 +114,7 @@ void sort_tubes(std::vector<Map>& tubes, std::string_view key) {
 }
 
 Run set_up_tubes(CommandLine& line) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<TubesOptions>();
   line.add_option("GLOB", options->glob, "only tubes that match: *, ?, [a-z]").type_name("");
   std::vector<std::string> words;
   for (const SortKey& each : kSortKeys) words.emplace_back(each.word);
