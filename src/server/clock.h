@@ -1,6 +1,7 @@
 // TurnClock: where the engine's time comes from. It starts where start_state() says and goes on by
 // CLOCK_BOOTTIME: it never goes back, counts a suspended machine's sleep, and does not notice when
-// somebody sets the wall clock. It is read once a turn (design: "The clock").
+// somebody sets the wall clock. A turn reads it when it begins (design: "The clock"), and again
+// behind each read of a socket, for the commands that came with it.
 #pragma once
 
 #include <cstdint>

@@ -98,6 +98,7 @@ void Connection::read() {
     return;
   }
   if (count == 0) return on_end_of_input();
+  server_.note_arrival();
   server_.mark_active(*this);
   const auto bytes = static_cast<std::size_t>(count);
   const std::size_t in_body = std::min(bytes, body.size());

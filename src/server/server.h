@@ -81,6 +81,8 @@ class Server {
   void begin_event();
   [[nodiscard]] Time now() const { return now_.floor; }
   [[nodiscard]] Time now_ceil() const { return now_.ceil; }
+  // Something was read, perhaps sent when the turn had long begun: what it sets may not end early.
+  void note_arrival() { now_.ceil = clock_.read().ceil; }
   // How long ago that was.
   [[nodiscard]] Duration turn_age() const { return clock_.read().ceil - now_.ceil; }
   void execute(Connection& connection, const Command& command);
