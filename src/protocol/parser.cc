@@ -22,9 +22,10 @@ std::string_view take(std::string_view& input, std::size_t bytes) {
   return front;
 }
 
-// No line of beanstalkd's begins like this.
-bool may_be_long(std::string_view line) {
-  return line.starts_with("list-jobs ") || line.starts_with("move-jobs ");
+// No line of beanstalkd's begins like one of the long ones.
+std::size_t most_bytes(std::string_view line) {
+  const bool is_long = line.starts_with("list-jobs ") || line.starts_with("move-jobs ");
+  return is_long ? limits::kLongLineBytes : limits::kLineBytes;
 }
 
 PutLine* put_line_of(Parser::Item& item) {
@@ -52,20 +53,14 @@ Parser::Item Parser::next(std::string_view& input) {
 
 Parser::Item Parser::next_line(std::string_view& input) {
   if (buffer_) buffer_ = BufferRef();
-  std::string_view longest = input.substr(0, limits::kLineBytes);
-  std::size_t end = longest.find(kCrlf);
-  std::size_t most = limits::kLineBytes;
-  if (end == std::string_view::npos && may_be_long(input)) {
-    most = limits::kLongLineBytes;
-    longest = input.substr(0, most);
-    end = longest.find(kCrlf);
-  }
+  const std::size_t most = most_bytes(input);
+  const std::size_t end = input.substr(0, most).find(kCrlf);
   if (end != std::string_view::npos) {
     Item item = parse_line(take(input, end + kCrlfBytes).substr(0, end), admin_commands_);
     if (PutLine* const put = put_line_of(item)) begin_put(*put);
     return item;
   }
-  if (longest.size() < most) return Incomplete{};
+  if (input.size() < most) return Incomplete{};
   state_ = State::kDiscard;
   return next_discarded(input);
 }
