@@ -61,8 +61,8 @@ void Connection::on_event(int status, int events) {
   server_.begin_event();
   if (closed_) return;
   if (status < 0) return close();
-  events &= wanted_events();  // another turn may have begun since they were asked for
-
+  // Another turn may have begun since they were asked for.
+  events &= wanted_events();
   if ((events & UV_WRITABLE) != 0) {  // its client reads
     server_.mark_active(*this);
     server_.mark_dirty(*this);

@@ -77,9 +77,8 @@ LogMoment Journal::moment() const {
 // when it is full, put is refused instead.
 bool Journal::is_behind() const {
   if (log_->has_failed()) return false;
-  const std::uint64_t waiting = log_->waiting_bytes();
-  if (waiting > limits::kWaitingRecordBytes || compactor_.is_behind()) return true;
-  return !log_->is_full() && waiting > log_->room_ahead();
+  if (log_->waiting_bytes() > limits::kWaitingRecordBytes || compactor_.is_behind()) return true;
+  return !log_->is_full() && !has_room_ahead();
 }
 
 WriteAheadLog::Room Journal::room_for_put(std::uint32_t body_bytes) {

@@ -48,8 +48,8 @@ class Journal {
   // where room for their records is not sure they wait until a segment has taken them.
   [[nodiscard]] std::uint64_t released() const {
     if (sync_ == SyncPolicy::kAlways || log_->has_failed()) return log_->durable();
-    const bool has_room = !log_->is_full() && log_->waiting_bytes() <= log_->room_ahead();
-    return has_room && !log_->lacks_room() ? kNothingWaits : log_->placed();
+    const bool is_sure = has_room_ahead() && !log_->is_full() && !log_->lacks_room();
+    return is_sure ? kNothingWaits : log_->placed();
   }
   // Whether a reply that is made now may have to wait.
   [[nodiscard]] bool holds() const { return log_->position() > log_->durable(); }
@@ -89,6 +89,8 @@ class Journal {
   void done(std::unique_ptr<LogChore> chore);
 
  private:
+  // The segments at hand take what waits, as far as can be known.
+  [[nodiscard]] bool has_room_ahead() const { return log_->waiting_bytes() <= log_->room_ahead(); }
   [[nodiscard]] bool wants_sync() const;
   [[nodiscard]] bool gathers(bool alone) const;
   void start_sync_timer();
