@@ -1,6 +1,5 @@
 """What a durable reply costs and whom it holds up: group commit within and between connections, replies that wait for
 no disk, and clients that are slow or half done while the log runs. The disk's slowness comes from disk_shim.cc."""
-import os
 import signal
 import time
 
