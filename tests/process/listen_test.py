@@ -126,6 +126,10 @@ class UnixSocketTest(ServerTest):
             first = self.start(listen=("-l", f"unix:{self.path}", "-l", f"unix:{other}/socket"))
             while not os.path.exists(self.path):
                 self.assertIsNone(first.process.poll(), first.log())
+            # It has looked at what it made, and is done with the first path, when that folder's lock is free.
+            folder = os.open(os.path.dirname(self.path), os.O_RDONLY)
+            fcntl.flock(folder, fcntl.LOCK_EX)
+            os.close(folder)
             first.kill(signal.SIGSTOP)
             self.start_on_path()
             first.kill(signal.SIGCONT)
